@@ -51,81 +51,126 @@ Presence presence(const Effect& worse, double least) {
 }
 
 // What is said where both parts are known.
-Cause cause_of(Presence source, Presence environment) {
-  if (source == Presence::there && environment == Presence::there) return Cause::both;
-  if (source == Presence::there && environment == Presence::absent) return Cause::source;
-  if (source == Presence::absent && environment == Presence::there) return Cause::environment;
+Cause cause_of(Presence source, Presence other, OtherFactor factor) {
+  const bool wheel = factor == OtherFactor::wheel;
+  if (source == Presence::there && other == Presence::there)
+    return wheel ? Cause::source_and_wheel : Cause::both;
+  if (source == Presence::there && (other == Presence::absent || wheel)) return Cause::source;
+  if (source == Presence::absent && other == Presence::there)
+    return wheel ? Cause::wheel : Cause::environment;
   return Cause::unknown;
 }
 
 bool runs_mixed(const Cells& cells) {
-  return !cells.source.empty() || !cells.environment.empty();
+  return !cells.source.empty() || !cells.other.empty();
 }
 
-std::string rule_of(Cause cause, const Cells& cells) {
-  const std::string alone =
-      cells.source.empty()        ? "; the new build does not run with the old packages"
-      : cells.environment.empty() ? "; the old build does not run with the new packages"
-                                  : "";
-  switch (cause) {
-    case Cause::source:
-      return "the source changed it, and the packages did not" + alone;
-    case Cause::environment:
-      return "the packages changed it, and the source did not" + alone;
-    case Cause::both:
-      return "both the source and the packages changed it" + alone;
-    case Cause::unknown:
-      break;
-  }
-  return "the runs do not tell how much of it is the source's and how much the packages'" + alone;
+// How the rule calls the other factor.
+struct Words {
+  const char* name;
+  const char* no_source;
+  const char* no_other;
+  const char* neither;
+};
+
+const Words& words_of(OtherFactor factor) {
+  static const Words packages{
+      "the packages", "; the new build does not run with the old packages",
+      "; the old build does not run with the new packages",
+      "neither build runs with the other's packages, so the two cannot be told apart"};
+  static const Words wheel{
+      "the wheel", "; the new Python files do not run on the old wheel",
+      "; the old Python files do not run on the new wheel",
+      "neither wheel runs with the other's Python files, so the two cannot be told apart"};
+  return factor == OtherFactor::wheel ? wheel : packages;
 }
 
-AttributionVerdict not_told_apart() {
+std::string rule_of(Cause cause, const Cells& cells, OtherFactor factor) {
+  const Words& words = words_of(factor);
+  const std::string name = words.name;
+  const std::string alone = cells.source.empty()  ? words.no_source
+                            : cells.other.empty() ? words.no_other
+                                                  : "";
+  if (cause == Cause::unknown)
+    return "the runs do not tell how much of it is the source's and how much " + name + "'" +
+           (factor == OtherFactor::wheel ? "s" : "") + alone;
+  if (!has_source(cause)) return name + " changed it, and the source did not" + alone;
+  if (cause == Cause::source) return "the source changed it, and " + name + " did not" + alone;
+  return "both the source and " + name + " changed it" + alone;
+}
+
+AttributionVerdict not_told_apart(OtherFactor factor) {
   AttributionVerdict verdict;
-  verdict.rule = "neither build runs with the other's packages, so the two cannot be told apart";
+  verdict.other = factor;
+  verdict.rule = words_of(factor).neither;
   return verdict;
 }
 
-AttributionVerdict verdict_of(const Effect& source, const Effect& environment, const Cells& cells,
-                              const DetectionPolicy& policy) {
+void set_parts(Attribution& attribution, const Effect& source, const Effect& other,
+               OtherFactor factor) {
+  attribution.source = part_of(source);
+  (factor == OtherFactor::wheel ? attribution.wheel : attribution.environment) = part_of(other);
+}
+
+AttributionVerdict verdict_of(const Effect& source, const Effect& other, const Cells& cells,
+                              const DetectionPolicy& policy, OtherFactor factor) {
   AttributionVerdict verdict;
+  verdict.other = factor;
   const double least = std::log1p(policy.threshold) / 2;
   const Presence a = presence(worse_of(source, policy), least);
-  const Presence b = presence(worse_of(environment, policy), least);
-  verdict.attribution = {cause_of(a, b), part_of(source), part_of(environment)};
-  verdict.more = a == Presence::open || b == Presence::open;
-  verdict.rule = rule_of(verdict.attribution.cause, cells);
+  const Presence b = presence(worse_of(other, policy), least);
+  verdict.attribution.cause = cause_of(a, b, factor);
+  set_parts(verdict.attribution, source, other, factor);
+  // What the source did is searched for on one wheel, so the other's part need not be known.
+  const bool known = factor == OtherFactor::wheel && a == Presence::there;
+  verdict.more = a == Presence::open || (b == Presence::open && !known);
+  verdict.rule = known && b == Presence::open
+                     ? "the source changed it; what the wheel did is not clear"
+                     : rule_of(verdict.attribution.cause, cells, factor);
   return verdict;
 }
 
 }  // namespace
 
-AttributionVerdict attribute(const Cells& cells, const DetectionPolicy& policy) {
-  if (!runs_mixed(cells)) return not_told_apart();
-  std::vector<Effect> source, environment;
+AttributionVerdict attribute(const Cells& cells, const DetectionPolicy& policy,
+                             OtherFactor factor) {
+  if (!runs_mixed(cells)) return not_told_apart(factor);
+  std::vector<Effect> source, other;
   if (!cells.source.empty()) {
     source.push_back(effect(cells.good, cells.source));
-    environment.push_back(effect(cells.source, cells.bad));
+    other.push_back(effect(cells.source, cells.bad));
   }
-  if (!cells.environment.empty()) {
-    source.push_back(effect(cells.environment, cells.bad));
-    environment.push_back(effect(cells.good, cells.environment));
+  if (!cells.other.empty()) {
+    source.push_back(effect(cells.other, cells.bad));
+    other.push_back(effect(cells.good, cells.other));
   }
-  return verdict_of(mean(source), mean(environment), cells, policy);
+  return verdict_of(mean(source), mean(other), cells, policy, factor);
 }
 
-AttributionVerdict attribute_failure(const Cells& cells, const DetectionPolicy& policy) {
-  AttributionVerdict verdict = not_told_apart();
+AttributionVerdict attribute_failure(const Cells& cells, const DetectionPolicy& policy,
+                                     OtherFactor factor) {
+  AttributionVerdict verdict = not_told_apart(factor);
   if (runs_mixed(cells)) {
-    const Effect source = cells.source.empty() ? effect(cells.environment, cells.bad)
-                                               : effect(cells.good, cells.source);
-    const Effect environment = cells.environment.empty() ? effect(cells.source, cells.bad)
-                                                         : effect(cells.good, cells.environment);
-    verdict = verdict_of(source, environment, cells, policy);
+    const Effect source =
+        cells.source.empty() ? effect(cells.other, cells.bad) : effect(cells.good, cells.source);
+    const Effect other =
+        cells.other.empty() ? effect(cells.source, cells.bad) : effect(cells.good, cells.other);
+    verdict = verdict_of(source, other, cells, policy, factor);
     if (verdict.attribution.cause == Cause::unknown && !verdict.more)
-      verdict.rule = "it fails only with the new source and the new packages together";
+      verdict.rule = std::string("it fails only with the new source and the new ") +
+                     (factor == OtherFactor::wheel ? "wheel" : "packages") + " together";
   }
   verdict.of_failure = true;
+  return verdict;
+}
+
+AttributionVerdict attribute_to_wheel(std::span<const double> good, std::span<const double> bad) {
+  AttributionVerdict verdict;
+  verdict.other = OtherFactor::wheel;
+  verdict.same_source = true;
+  verdict.attribution.cause = Cause::wheel;
+  verdict.attribution.wheel = part_of(effect(good, bad));
+  verdict.rule = "the wheel changed it: no file of the source differs between the builds";
   return verdict;
 }
 

@@ -30,27 +30,53 @@ std::optional<Lock> find_lock(const Database& db, const Sha256& sha256) {
   return lock;
 }
 
+namespace {
+
+std::optional<double> bound(const std::optional<Part>& part, double Part::*which) {
+  return part ? std::optional((*part).*which) : std::nullopt;
+}
+
+std::optional<Part> next_part(Statement& row) {
+  const auto ratio = row.next<std::optional<double>>(), low = row.next<std::optional<double>>(),
+             high = row.next<std::optional<double>>();
+  return ratio && low && high ? std::optional(Part{*ratio, *low, *high}) : std::nullopt;
+}
+
+}  // namespace
+
 void set_attribution(Transaction& transaction, RegressionId regression,
                      const Attribution& attribution) {
-  const Part &source = attribution.source, &environment = attribution.environment;
+  const Part& source = attribution.source;
+  const auto &environment = attribution.environment, &wheel = attribution.wheel;
   Statement(transaction,
             "INSERT INTO attribution (regression, cause, source_ratio, source_low, source_high, "
-            "environment_ratio, environment_low, environment_high, held) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING")
-      .bind(regression, attribution.cause, source.ratio, source.low, source.high, environment.ratio,
-            environment.low, environment.high, attribution.held)
+            "environment_ratio, environment_low, environment_high, wheel_ratio, wheel_low, "
+            "wheel_high, held) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+            "ON CONFLICT (regression) DO UPDATE SET cause = excluded.cause, "
+            "source_ratio = excluded.source_ratio, source_low = excluded.source_low, "
+            "source_high = excluded.source_high, environment_ratio = excluded.environment_ratio, "
+            "environment_low = excluded.environment_low, "
+            "environment_high = excluded.environment_high, wheel_ratio = excluded.wheel_ratio, "
+            "wheel_low = excluded.wheel_low, wheel_high = excluded.wheel_high, "
+            "held = excluded.held")
+      .bind(regression, attribution.cause, source.ratio, source.low, source.high,
+            bound(environment, &Part::ratio), bound(environment, &Part::low),
+            bound(environment, &Part::high), bound(wheel, &Part::ratio), bound(wheel, &Part::low),
+            bound(wheel, &Part::high), attribution.held)
       .run();
 }
 
 std::optional<Attribution> attribution_of(const Database& db, RegressionId regression) {
   Statement find(db,
                  "SELECT cause, source_ratio, source_low, source_high, environment_ratio, "
-                 "environment_low, environment_high, held FROM attribution WHERE regression = ?");
-  return read_one(find.bind(regression), [](Statement& row) -> Attribution {
-    return {row.next<Cause>(),
-            {row.next<double>(), row.next<double>(), row.next<double>()},
-            {row.next<double>(), row.next<double>(), row.next<double>()},
-            row.next<std::optional<BuildId>>()};
+                 "environment_low, environment_high, wheel_ratio, wheel_low, wheel_high, held "
+                 "FROM attribution WHERE regression = ?");
+  return read_one(find.bind(regression), [](Statement& row) {
+    Attribution found{row.next<Cause>(), *next_part(row)};
+    found.environment = next_part(row);
+    found.wheel = next_part(row);
+    found.held = row.next<std::optional<BuildId>>();
+    return found;
   });
 }
 

@@ -14,7 +14,8 @@ namespace nightjar::storage {
 void add_lock(Transaction& transaction, const Lock& lock, Time now);
 std::optional<Lock> find_lock(const Database& db, const Sha256& sha256);
 
-// Whether the source or the packages made a regression; written once.
+// Whether source, packages or wheel made a regression. It replaces what was said before; how far
+// its packages are searched stays.
 void set_attribution(Transaction& transaction, RegressionId regression,
                      const Attribution& attribution);
 std::optional<Attribution> attribution_of(const Database& db, RegressionId regression);

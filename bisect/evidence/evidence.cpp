@@ -183,22 +183,26 @@ std::string of_attribution(const bisect::AttributionVerdict& verdict, const Cell
   const auto part = [](const Part& of) {
     return json{{"ratio", of.ratio}, {"low", of.low}, {"high", of.high}};
   };
+  const bool of_wheels = verdict.other == bisect::OtherFactor::wheel;
+  const std::string other = of_wheels ? "wheel" : "environment";
+  const Attribution& found = verdict.attribution;
   json said{{"rules", rules},
-            {"stage", "attribution"},
-            {"verdict", name_of(verdict.attribution.cause)},
+            {"stage", of_wheels ? "wheels" : "attribution"},
+            {"verdict", name_of(found.cause)},
             {"rule", verdict.rule},
-            {"source", part(verdict.attribution.source)},
-            {"environment", part(verdict.attribution.environment)},
+            {"source", part(found.source)},
+            {other, part((of_wheels ? found.wheel : found.environment).value_or(Part{}))},
             {"good", cells.good.values},
             {"good_runs", cells.good.runs},
             {"bad", cells.bad.values},
             {"bad_runs", cells.bad.runs},
             {"source_only", cells.source.values},
             {"source_only_runs", cells.source.runs},
-            {"environment_only", cells.environment.values},
-            {"environment_only_runs", cells.environment.runs},
+            {other + "_only", cells.other.values},
+            {other + "_only_runs", cells.other.runs},
             {"policy", policy_json(policy)}};
   if (verdict.of_failure) said["of_failure"] = true;
+  if (verdict.same_source) said["same_source"] = true;
   return said.dump();
 }
 

@@ -46,13 +46,13 @@ std::string of_confirmation(const bisect::FleetConfirmation& confirmed, const Va
                             const Values& bad, const bisect::DetectionPolicy& policy,
                             const std::optional<bisect::NightBar>& bar);
 
-// Runs of a good and a bad build, each with its own packages and with the other's.
+// Runs of a good and a bad build, and of each with the other's packages, or with the other's Python
+// files.
 struct CellValues {
-  Values good, source, environment, bad;
-  bisect::Cells cells() const {
-    return {good.values, source.values, environment.values, bad.values};
-  }
+  Values good, source, other, bad;
+  bisect::Cells cells() const { return {good.values, source.values, other.values, bad.values}; }
 };
+// Of stage "attribution" for packages and "wheels" for wheels.
 std::string of_attribution(const bisect::AttributionVerdict& verdict, const CellValues& cells,
                            const bisect::DetectionPolicy& policy);
 

@@ -27,11 +27,12 @@ const std::map<std::string, StateRule>& state_rules() {
   static const std::map<std::string, StateRule> all{
       {"suspected", {{"screening:suspect_worse", "creep:suspect_worse", "reason"}, {}, true}},
       {"unconfirmed", {{"reason"}, {"suspected"}}},
-      // Later ones: whether the source or the packages did it, and which package.
+      // Later ones: whether the source, the packages or the wheel did it, and which package.
       {"confirmed",
        {{"confirmation:worse", "attribution:source", "attribution:environment", "attribution:both",
-         "attribution:unknown", "packages:culprit", "packages:several_small",
-         "packages:below_threshold", "packages:not_reproduced", "packages:inconclusive"},
+         "attribution:unknown", "wheels:source", "wheels:wheel", "wheels:source_and_wheel",
+         "wheels:unknown", "packages:culprit", "packages:several_small", "packages:below_threshold",
+         "packages:not_reproduced", "packages:inconclusive"},
         {"suspected"}}},
       // A further culprit of another regression's search begins here.
       {"bisecting", {{"reason"}, {"confirmed"}, true}},
@@ -42,7 +43,7 @@ const std::map<std::string, StateRule>& state_rules() {
        {{"bisection:range", "bisection:culprit", "bisection:inconclusive",
          "bisection:below_threshold", "reason"},
         {"bisecting"}}},
-      {"unattributed", {{"bisection:inconclusive", "reason"}, {"confirmed"}}},
+      {"unattributed", {{"bisection:inconclusive", "bisection:wheel", "reason"}, {"confirmed"}}},
       // A reason: it joins another that nobody could be named for.
       {"merged",
        {{"bisection:culprit", "bisection:several_small", "bisection:range", "reason"},

@@ -65,6 +65,18 @@ class RawRuns {
       throw Differs("run " + std::to_string(run.value) + " has another wheel or other packages");
   }
 
+  bool is_crossed(RunId run) const {
+    const Build& build = find_build(find(run).build);
+    return build.base && build.lock;
+  }
+
+  // Throws Differs unless the run is of the commit of `source`, laid over the wheel `wheel`.
+  void check_laid(RunId run, BuildId source, BuildId wheel) const {
+    const Build& laid = find_build(find(run).build);
+    if (laid.base != wheel || !laid.commit || laid.commit != find_build(source).commit)
+      throw Differs("run " + std::to_string(run.value) + " has another wheel or other files");
+  }
+
   // Throws Differs unless the run is of the wheel of `base` with the packages of `lock`.
   void check_locked(RunId run, BuildId base, const std::optional<Sha256>& lock) const {
     const BuildId id = find(run).build;
@@ -170,12 +182,50 @@ std::string attribute_again(const json& said, const RawRuns& raw) {
   cells.good = values_in(said, "good", "good_runs", raw, raw.good());
   cells.bad = values_in(said, "bad", "bad_runs", raw, raw.bad());
   cells.source = crossed_in(said, "source_only", "source_only_runs", raw, raw.bad(), raw.good());
-  cells.environment =
+  cells.other =
       crossed_in(said, "environment_only", "environment_only_runs", raw, raw.good(), raw.bad());
   const auto policy = detection_policy(said.at("policy"));
   const bool of_failure = said.value("of_failure", false);
   return of_attribution(of_failure ? bisect::attribute_failure(cells.cells(), policy)
                                    : bisect::attribute(cells.cells(), policy),
+                        cells, policy);
+}
+
+// Runs of the commit of `source` laid over the wheel of `wheel`.
+Values laid_in(const json& said, const char* values, const char* runs, const RawRuns& raw,
+               BuildId source, BuildId wheel) {
+  Values out{field<std::vector<double>>(said, values), field<std::vector<RunId>>(said, runs)};
+  if (out.values.size() != out.runs.size()) throw Differs("not every value names its run");
+  for (std::size_t i = 0; i < out.runs.size(); ++i) {
+    raw.check_laid(out.runs[i], source, wheel);
+    raw.check(out.runs[i], std::nullopt, out.values[i]);
+  }
+  return out;
+}
+
+// The bad end is the bad wheel as it is or, where the packages differ too, with the good end's.
+Values far_end_in(const json& said, const RawRuns& raw) {
+  const auto runs = field<std::vector<RunId>>(said, "bad_runs");
+  const bool is_crossed =
+      std::any_of(runs.begin(), runs.end(), [&](RunId run) { return raw.is_crossed(run); });
+  return is_crossed ? crossed_in(said, "bad", "bad_runs", raw, raw.bad(), raw.good())
+                    : values_in(said, "bad", "bad_runs", raw, raw.bad());
+}
+
+std::string wheels_again(const json& said, const RawRuns& raw) {
+  CellValues cells;
+  cells.good = values_in(said, "good", "good_runs", raw, raw.good());
+  cells.bad = far_end_in(said, raw);
+  cells.source = laid_in(said, "source_only", "source_only_runs", raw, raw.bad(), raw.good());
+  cells.other = laid_in(said, "wheel_only", "wheel_only_runs", raw, raw.good(), raw.bad());
+  const auto policy = detection_policy(said.at("policy"));
+  const auto wheel = bisect::OtherFactor::wheel;
+  if (said.value("same_source", false))
+    return of_attribution(bisect::attribute_to_wheel(cells.good.values, cells.bad.values), cells,
+                          policy);
+  return of_attribution(said.value("of_failure", false)
+                            ? bisect::attribute_failure(cells.cells(), policy, wheel)
+                            : bisect::attribute(cells.cells(), policy, wheel),
                         cells, policy);
 }
 
@@ -366,8 +416,8 @@ const std::map<std::string, Stage>& stages() {
   static const std::map<std::string, Stage> all{
       {"screening", {screen_again, 5}},      {"creep", {creep_again, 5}},
       {"history", {history_again, 7}},       {"confirmation", {confirm_again, 5}},
-      {"attribution", {attribute_again, 7}}, {"bisection", {search_again, 6}},
-      {"packages", {packages_again, 8}}};
+      {"attribution", {attribute_again, 7}}, {"wheels", {wheels_again, 10}},
+      {"bisection", {search_again, 6}},      {"packages", {packages_again, 8}}};
   return all;
 }
 

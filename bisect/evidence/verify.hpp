@@ -12,7 +12,8 @@
 namespace nightjar::evidence {
 
 struct Finding {
-  // "screening", "creep", "history", "confirmation", "attribution", "packages", "bisection"
+  // "screening", "creep", "history", "confirmation", "attribution", "wheels", "packages",
+  // "bisection"
   std::string stage;
   std::string verdict;  // what the bundle says
   bool agrees = false;

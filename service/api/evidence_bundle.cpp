@@ -15,8 +15,8 @@ namespace {
 
 // The runs that one verdict names.
 void add_runs_of(const json& evidence, std::set<RunId>& runs) {
-  for (const char* list :
-       {"tonight_runs", "good_runs", "bad_runs", "source_only_runs", "environment_only_runs"})
+  for (const char* list : {"tonight_runs", "good_runs", "bad_runs", "source_only_runs",
+                           "environment_only_runs", "wheel_only_runs"})
     if (evidence.contains(list))
       for (const RunId run : field<std::vector<RunId>>(evidence, list)) runs.insert(run);
   if (evidence.contains("stage") && evidence.contains("runs"))

@@ -1,4 +1,5 @@
 #include "service/api/rows.hpp"
+#include "service/builds/origin.hpp"
 #include "service/engine/search/package_searches.hpp"
 #include "storage/affected_classes.hpp"
 #include "storage/locks.hpp"
@@ -52,13 +53,17 @@ const Row<Part>& part_row() {
 
 const Row<Attribution>& attribution_row() {
   static const Row<Attribution> made(
-      "Attribution", "Whether the source or the packages changed it, measured two by two.",
-      {{"cause", &Attribution::cause},
+      "Attribution", "Whether source, packages or wheel changed it, measured two by two.",
+      {{"cause", &Attribution::cause,
+        "both: source and environment. wheel: it was compiled or packed in another way."},
        {"source", &Attribution::source, part_row()},
-       {"environment", &Attribution::environment, part_row()},
+       {"environment", &Attribution::environment, part_row(),
+        "null: the ends have the same packages."},
+       {"wheel", &Attribution::wheel, part_row(),
+        "null: no wheel serves both ends, or it was not measured apart from the source."},
        {"held", &Attribution::held,
-        "The bad wheel with the good one's packages, which ends the search; null: it does not "
-        "run."}});
+        "The bad end with the good one's packages, and with its wheel where one serves both. It "
+        "ends the search; null: it does not run."}});
   return made;
 }
 
@@ -187,6 +192,12 @@ const Row<Regression>& regression_row() {
   const auto whose = [](const Regression& regression, Rows& rows) {
     return storage::attribution_of(rows.db, regression.id);
   };
+  const auto differences = [](const Regression& regression, Rows& rows) {
+    const auto found = storage::attribution_of(rows.db, regression.id);
+    return found && has_wheel(found->cause)
+               ? wheel_differences(rows.db, regression.good, regression.bad)
+               : std::vector<std::string>{};
+  };
   const auto classes = [](const Regression& regression, Rows& rows) {
     return storage::affected_classes(rows.db, regression.id);
   };
@@ -211,7 +222,10 @@ const Row<Regression>& regression_row() {
        {"range", &Regression::range, culprit_row(),
         "In place of a culprit: some of these commits were never tried, and nobody is blamed."},
        {"attribution", whose, attribution_row(),
-        "Where the ends have different packages: whose the change is. null: they have the same."},
+        "Where the ends differ in more than their source: whose the change is. null: they do not, "
+        "or it cannot be measured."},
+       {"wheel_differences", differences,
+        "Where the wheel changed it: what differs between the wheels, a line each."},
        {"packages", cause, cause_row(),
         "Where the packages did it: which one, and which version. null: not searched, or not yet."},
        {"pins", pins, pin_row(), "Where the versions of these packages moved, the oldest first."},

@@ -213,4 +213,13 @@ std::vector<std::string> wheel_differences(const KnownWheel& before, const Known
   return lines;
 }
 
+std::vector<std::string> wheel_differences(const storage::Database& db, BuildId before,
+                                           BuildId after) {
+  const auto old = storage::find_build(db, before), now = storage::find_build(db, after);
+  const auto one = old ? wheel_under(db, *old) : std::nullopt;
+  const auto other = now ? wheel_under(db, *now) : std::nullopt;
+  if (!one || !other) return {};
+  return wheel_differences(*one, *other);
+}
+
 }  // namespace nightjar::service

@@ -8,6 +8,7 @@
 #include "service/builds/overlay.hpp"
 #include "service/builds/packages.hpp"
 #include "service/builds/wheel_members.hpp"
+#include "storage/base/split.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -71,13 +72,9 @@ std::string text_of(const ReadFromStart& read) {
   return text;
 }
 
-std::vector<std::string> split_at(std::string_view text, char end) {
-  std::vector<std::string> parts;
-  while (!text.empty()) {
-    const auto size = std::min(text.find(end), text.size());
-    if (size > 0) parts.emplace_back(text.substr(0, size));
-    text.remove_prefix(std::min(text.size(), size + 1));
-  }
+std::vector<std::string> filled_parts(std::string_view text, char end) {
+  std::vector<std::string> parts = split_at(text, end);
+  std::erase(parts, "");
   return parts;
 }
 
@@ -88,7 +85,7 @@ bool is_printable(std::string_view text) {
 // Name to digest, from lines `name,sha256=digest,size`.
 std::map<std::string, std::string> digests_of(const std::string& record) {
   std::map<std::string, std::string> digests;
-  for (const std::string& line : split_at(record, '\n')) {
+  for (const std::string& line : filled_parts(record, '\n')) {
     const auto size = line.rfind(',');
     const auto digest = size == std::string::npos ? size : line.rfind(',', size - 1);
     if (size == 0 || digest == std::string::npos) continue;
@@ -101,7 +98,7 @@ std::map<std::string, std::string> digests_of(const std::string& record) {
 }
 
 void read_wheel_file(const std::string& text, Provenance& provenance) {
-  for (std::string line : split_at(text, '\n')) {
+  for (std::string line : filled_parts(text, '\n')) {
     if (line.ends_with('\r')) line.pop_back();
     if (line.starts_with("Generator: ")) provenance.generator = line.substr(11);
     if (line.starts_with("Tag: ")) provenance.tags.push_back(line.substr(5));
@@ -122,7 +119,7 @@ void read_compilers(const ReadFromStart& library, std::set<std::string>& compile
       names += block;
       return true;
     });
-    for (std::string& name : split_at(names, '\0'))
+    for (std::string& name : filled_parts(names, '\0'))
       if (name.size() <= kLongestLine && is_printable(name) && compilers.size() < kMostCompilers)
         compilers.insert(std::move(name));
   }

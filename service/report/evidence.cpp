@@ -93,15 +93,12 @@ std::string measured_section(const ReportInput& input, std::size_t limit) {
          "\n</details>\n";
 }
 
-std::string said_of(const Part& part) {
-  return change(part.ratio) + " (" + change_interval(part.low, part.high) + ")";
-}
-
 std::string attributed(const Attribution& whose) {
   if (whose.source.low == whose.source.high)
     return "The packages differ, and neither wheel runs with the other's:";
   return "Each wheel was measured with both sets of packages, in turns. The source changes it by " +
-         said_of(whose.source) + ", the packages by " + said_of(whose.environment) + ":";
+         part_of_change(whose.source) + ", the packages by " + part_of_change(*whose.environment) +
+         ":";
 }
 
 std::string environment_section(const ReportInput& input, std::size_t limit) {
@@ -122,9 +119,10 @@ std::string environment_section(const ReportInput& input, std::size_t limit) {
     rows.push_back({plain(one.name), one.good.empty() ? "not installed" : plain(one.good),
                     one.bad.empty() ? "not installed" : plain(one.bad)});
   }
-  text += (input.attribution ? attributed(*input.attribution)
-                             : "The ends differ in more than " + watched +
-                                   "'s source, so one of these may be the cause:") +
+  const bool measured = input.attribution && input.attribution->environment;
+  text += (measured ? attributed(*input.attribution)
+                    : "The ends differ in more than " + watched +
+                          "'s source, so one of these may be the cause:") +
           "\n\n" + table({"package", "last good", "first bad"}, rows);
   if (const std::string list = packages_list(input); !list.empty()) text += "\n" + list;
   if (input.differences->size() > limit) {

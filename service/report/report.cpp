@@ -81,6 +81,7 @@ std::string title_of(const ReportInput& input) {
     return commits.size() == 1 ? title : title + " to " + commits.back().sha.brief();
   }
   if (is_environment(input)) return title + " by " + one_line(brief_packages(input));
+  if (is_wheel(input)) return title + " with the wheel of " + one_line(input.bad.version);
   if (!input.culprit) {
     return title + " between " + one_line(input.good.version) + " and " +
            one_line(input.bad.version);
@@ -197,7 +198,7 @@ std::string body_of(const ReportInput& input, const Rows& rows) {
          classes_section(input, rows.others) + extent_section(input, {rows.worse, rows.others}) +
          culprit_section(input, rows.culprit) + profile_section(input, rows.facts) +
          measured_section(input, rows.facts) + environment_section(input, rows.facts) +
-         reproduction_section(input) + tested_section(input, rows.tested) +
+         wheel_section(input) + reproduction_section(input) + tested_section(input, rows.tested) +
          alternatives_section(input, rows.facts) + "\n---\n" + source_line(input) + "\n\n" +
          marker_of(issue_key(input.fingerprint)) + "\n";
 }

@@ -170,7 +170,9 @@ struct ReportInput {
   std::map<std::string, std::string> machine;  // facts of the machine class
   CalibrationTotals calibration;               // cases of known truth on that machine class
   std::optional<std::vector<ReportDifference>> differences;  // nullopt: not known; empty: none
-  std::optional<Attribution> attribution;  // whose the change is, where the packages differ
+  std::optional<Attribution>
+      attribution;  // whose the change is, where more than the source differs
+  std::vector<std::string> wheel_differences;  // where the wheel changed it; empty: none is known
   std::optional<ReportPackages> packages;  // of these differences; nullopt: they were not searched
   std::vector<ReportPin> pins;             // between the ends, the oldest first
   std::optional<bisect::ProfileDiff>

@@ -59,6 +59,14 @@ std::string packages_list(const ReportInput& input);
 // A line for each: the commit, its author and the file.
 std::string pin_lines(const std::string& repository, const std::vector<ReportPin>& pins);
 bool is_environment(const ReportInput& input);  // the packages did it, and the source did not
+bool is_wheel(const ReportInput& input);        // the wheel alone did it
+
+// "+12 % (95 % interval ...)": one part of an attribution.
+std::string part_of_change(const Part& part);
+// How much the wheel changed, and what differs between the wheels; empty: nothing says that it did.
+std::string wheel_section(const ReportInput& input);
+// What to try where the wheel did it: a sentence or two.
+std::string advice_on_wheels(const ReportInput& input);
 
 // What no commit could be named for: the verdict's end, and a section with the reason and advice.
 std::string unattributed_verdict(const ReportInput& input);

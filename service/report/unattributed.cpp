@@ -11,8 +11,13 @@ std::string what_to_do(const ReportInput& input) {
                ? "Hold the package back, or report it to its own project. No commit between the "
                  "ends changed a file that pins versions: the index offers another one now."
                : "Hold the package back where its pin moved, or report it to its own project.";
+  if (is_wheel(input)) return advice_on_wheels(input);
   if (input.attribution && input.attribution->cause == Cause::unknown)
-    return "Measure each wheel with the packages of the other by hand, with more runs.";
+    return input.attribution->wheel
+               ? "Lay the Python files of each end over the other's wheel by hand, and measure "
+                 "with "
+                 "more runs."
+               : "Measure each wheel with the packages of the other by hand, with more runs.";
   if (input.differences && !input.differences->empty())
     return "The wheels of both ends ask for different packages, see Environment: measure the new "
            "wheel with the old packages first. If the change is gone, it is theirs.";
@@ -39,7 +44,12 @@ std::string pin_lines(const std::string& repository, const std::vector<ReportPin
 }
 
 bool is_environment(const ReportInput& input) {
-  return input.attribution && input.attribution->cause == Cause::environment;
+  return input.attribution && has_environment(input.attribution->cause) &&
+         !has_source(input.attribution->cause);
+}
+
+bool is_wheel(const ReportInput& input) {
+  return input.attribution && input.attribution->cause == Cause::wheel;
 }
 
 std::string brief_packages(const ReportInput& input) {
@@ -69,9 +79,16 @@ std::string packages_list(const ReportInput& input) {
 }
 
 std::string unattributed_verdict(const ReportInput& input) {
+  if (is_wheel(input))
+    return " between " + code(input.good.version) + " and " + code(input.bad.version) +
+           ": the wheel changed it, not a commit. It was compiled or packed in another way, and no "
+           "commit of this repository is blamed.";
   if (is_environment(input))
     return " between " + code(input.good.version) + " and " + code(input.bad.version) +
-           ": the packages did it, not the source: " + plain(brief_packages(input)) +
+           (has_wheel(input.attribution->cause)
+                ? ": the packages and the wheel did it, not the source: "
+                : ": the packages did it, not the source: ") +
+           plain(brief_packages(input)) +
            (input.pins.size() == 1
                 ? ". Its pin moved with " +
                       commit_link(input.repository, input.pins.front().commit.sha)

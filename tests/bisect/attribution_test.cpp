@@ -54,7 +54,7 @@ TEST_CASE("the parts of a change have their product, and intervals that hold the
   int held = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     const auto verdict = attribute(TwoFactors(seed, 1.08, 1.15, .02, 10).cells(), {});
-    const Part &source = verdict.attribution.source, &other = verdict.attribution.environment;
+    const Part &source = verdict.attribution.source, &other = *verdict.attribution.environment;
     held += source.low <= 1.08 && 1.08 <= source.high;
     held += other.low <= 1.15 && 1.15 <= other.high;
     CHECK(source.ratio * other.ratio == Approx(1.08 * 1.15).epsilon(.05));
@@ -63,10 +63,49 @@ TEST_CASE("the parts of a change have their product, and intervals that hold the
   CHECK(held <= 790);
 }
 
+TEST_CASE("a wheel is told from the source as packages are, and in words of its own") {
+  const auto verdict = [](double source, double wheel) {
+    return attribute(TwoFactors(7, source, wheel, .01, 10).cells(), {}, OtherFactor::wheel);
+  };
+  CHECK(verdict(1, 1.25).attribution.cause == Cause::wheel);
+  CHECK(verdict(1, 1.25).rule == "the wheel changed it, and the source did not");
+  CHECK(verdict(1.25, 1).attribution.cause == Cause::source);
+  CHECK(verdict(1.25, 1).rule == "the source changed it, and the wheel did not");
+  CHECK(verdict(1.2, 1.2).attribution.cause == Cause::source_and_wheel);
+  CHECK(verdict(1.3, .9).attribution.cause == Cause::source);  // what is better is no cause
+  CHECK(verdict(1, 1.25).attribution.wheel->ratio == Approx(1.25).epsilon(.02));
+  CHECK_FALSE(verdict(1, 1.25).attribution.environment);
+  CHECK_FALSE(attribute(TwoFactors(7, 1.2, 1, .01, 10).cells(), {}).attribution.wheel);
+  CHECK(attribute({std::vector{1.}, {}, {}, std::vector{2.}}, {}, OtherFactor::wheel).rule ==
+        "neither wheel runs with the other's Python files, so the two cannot be told apart");
+}
+
+TEST_CASE("where the source's part is clear, a search on one wheel needs to know no more") {
+  std::mt19937_64 random(7);
+  // The wheel's cells are noisy, so that its part could be anything from -10 to +10 %.
+  const auto good = runs(random, .01, .01, 8), source = runs(random, .015, .01, 8),
+             wheel = runs(random, .01, .1, 8), bad = runs(random, .015, .1, 8);
+  const auto verdict = attribute({good, source, wheel, bad}, {}, OtherFactor::wheel);
+  CHECK(verdict.attribution.cause == Cause::source);
+  CHECK_FALSE(verdict.more);
+  CHECK(verdict.rule == "the source changed it; what the wheel did is not clear");
+  CHECK(attribute({good, source, wheel, bad}, {}).more);
+}
+
+TEST_CASE("where no file of the source differs, all of the change is the wheel's") {
+  const TwoFactors world(7, 1, 1.25, .01, 10);
+  const auto verdict = attribute_to_wheel(world.good, world.bad);
+  CHECK(verdict.attribution.cause == Cause::wheel);
+  CHECK(verdict.attribution.wheel->low < 1.25);
+  CHECK(verdict.attribution.wheel->high > 1.25);
+  CHECK(verdict.attribution.source.high == 1);
+  CHECK_FALSE(verdict.more);
+}
+
 TEST_CASE("a cell that does not run is left out, and that is said") {
   const TwoFactors world(7, 1.2, 1, .01, 10);
   Cells cells = world.cells();
-  cells.environment = {};
+  cells.other = {};
   const auto verdict = attribute(cells, {});
   CHECK(verdict.attribution.cause == Cause::source);
   CHECK(verdict.rule.find("the old build does not run with the new packages") != std::string::npos);

@@ -105,9 +105,9 @@ class Repository:
         return sha
 
 
-def make_wheel(folder, version, git_version, repo, python_tag="cp311", requires=()):
+def make_wheel(folder, version, git_version, repo, python_tag="cp311", requires=(), extra=None):
     """A wheel of the repository's torch/ folder as it stands, consistent in name, METADATA and
-    RECORD."""
+    RECORD. `extra`: files that no commit explains, {name: bytes}."""
     tag = f"{python_tag}-{python_tag}-linux_x86_64"
     files = {
         str(f.relative_to(repo.path)): f.read_bytes()
@@ -119,6 +119,7 @@ def make_wheel(folder, version, git_version, repo, python_tag="cp311", requires=
     hip = variant[4:] if variant.startswith("rocm") else None
     files["torch/version.py"] = (f"__version__ = '{version}'\ndebug = False\ncuda = {cuda!r}\n"
                                  f"git_version = '{git_version}'\nhip = {hip!r}\n").encode()
+    files.update(extra or {})
     info = f"torch-{version}.dist-info"
     needs = "".join(f"Requires-Dist: {one}\n" for one in requires)
     files[f"{info}/METADATA"] = (f"Metadata-Version: 2.1\nName: torch\nVersion: {version}\n{needs}"
@@ -264,13 +265,13 @@ class World:
         self.config.write_text(text + tokens)
 
     # ---- a day of builds
-    def publish_nightly(self, date, requires=(), tag=None):
+    def publish_nightly(self, date, requires=(), tag=None, extra=None):
         nightly = self.repo.nightly(date)
         source = self.overrides.get("source", {})
         version = f"2.14.0.dev{date.replace('-', '')}+{source.get('variant', 'cpu')}"
         tag = tag or source.get("python_tag", "cp311")
         self.index.publish(
-            make_wheel(self.index.folder, version, nightly, self.repo, tag, requires))
+            make_wheel(self.index.folder, version, nightly, self.repo, tag, requires, extra))
         return version
 
     # ---- programs

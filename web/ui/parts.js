@@ -81,10 +81,13 @@ function withoutCulprit(r) {
   if (r.state === "historical") {
     return "; from an imported history, nothing was measured side by side, and nobody is blamed";
   }
-  if (r.attribution?.cause !== "environment") return "";
+  const cause = r.attribution?.cause;
+  if (cause === "wheel") return "; the wheel changed it, not a commit, and nobody is blamed";
+  const both = cause === "environment_and_wheel";
+  if (cause !== "environment" && !both) return "";
   const which = r.packages?.said;
   const more = which ? `: ${which}` : ", and no commit is blamed";
-  return `; the packages did it, not the source${more}`;
+  return `; the packages ${both ? "and the wheel " : ""}did it, not the source${more}`;
 }
 
 function blamed(r) {

@@ -7,6 +7,7 @@
 #include "bisect/statistics.hpp"
 #include "service/builds/artifacts.hpp"
 #include "service/builds/lock.hpp"
+#include "service/builds/origin.hpp"
 #include "service/builds/overlay.hpp"
 #include "service/builds/wheel.hpp"
 #include "service/engine/outcome/unattributed.hpp"
@@ -411,6 +412,8 @@ ReportInput report_facts(const EngineView& view, const Regression& regression) {
   input.calibration = storage::calibration_totals(view.db, regression.machine);
   input.differences = differences(view, regression);
   input.attribution = storage::attribution_of(view.db, regression.id);
+  if (input.attribution && has_wheel(input.attribution->cause))
+    input.wheel_differences = wheel_differences(view.db, regression.good, regression.bad);
   add_packages(view, regression, input);
   add_search(view, regression, input);
   if (!regression.culprit && !regression.range) add_unattributed(view, regression, input);

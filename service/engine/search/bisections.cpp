@@ -128,6 +128,18 @@ RegressionState state_without_culprit(const Regression& regression, bisect::Sear
                                                            : unnamed_state(config);
 }
 
+// A search of natively different ends found that only their wheels differ. What the confirmation
+// told of the packages stands; all else is the wheel's.
+void note_wheel_as_cause(storage::Transaction& transaction, const Regression& regression) {
+  const AffectedSeries& lead = regression.series.front();
+  const auto before = storage::attribution_of(transaction, regression.id);
+  Attribution found = before.value_or(Attribution{});
+  found.cause = has_environment(found.cause) ? Cause::environment_and_wheel : Cause::wheel;
+  if (!found.wheel) found.wheel = before ? found.source : Part{lead.ratio, lead.low, lead.high};
+  found.source = {};
+  storage::set_attribution(transaction, regression.id, found);
+}
+
 // In the caller's transaction, like all that ends a search.
 void give_up(storage::Transaction& transaction, const Regression& regression, const GiveUp& step,
              const Config& config, Time now) {
@@ -175,6 +187,8 @@ void end_without_culprit(storage::Transaction& transaction, const SearchFacts& f
                    now);
     regression.range.reset();
   }
+  if (step.answer.outcome == bisect::SearchOutcome::wheel)
+    note_wheel_as_cause(transaction, regression);
   storage::change_regression(transaction, regression, {state, now, step.evidence});
 }
 

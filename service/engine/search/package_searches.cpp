@@ -29,10 +29,6 @@ namespace {
 
 constexpr double kLeastSeconds = .1;  // what a clock that stood still is taken for
 
-bool is_packages(Cause cause) {
-  return cause == Cause::environment || cause == Cause::both;
-}
-
 PackageMix& mix_at(PackageSearch& search, int position) {
   return search.mixes.at(static_cast<std::size_t>(position));
 }
@@ -421,13 +417,15 @@ bool apply(EngineContext& context, const PackageFacts& facts, const EndPackageSe
 bool apply(EngineContext& context, const PackageFacts& facts, const PackagesAreSearched& step) {
   const Regression& regression = facts.plan.regression;
   const Time now = context.clock.now();
-  const bool unnamed = facts.attribution.cause == Cause::environment;
+  const bool unnamed = !has_source(facts.attribution.cause);
   const RegressionState state = unnamed_state(context.config);
   storage::Transaction transaction(context.db);
   storage::end_package_searches(transaction, regression.id, now);
   storage::set_pin_moves(transaction, regression.id, step.pins);
   if (unnamed) {
-    const std::string why = "the packages changed it, and the source did not";
+    const std::string why = has_wheel(facts.attribution.cause)
+                                ? "the packages and the wheel changed it, and the source did not"
+                                : "the packages changed it, and the source did not";
     storage::change_regression(
         transaction, regression,
         {state, now,
@@ -452,7 +450,7 @@ bool advance_search(EngineContext& context, const Regression& regression) {
 
 bool waits_for_packages(const storage::Database& db, const Regression& regression) {
   const auto whose = storage::attribution_of(db, regression.id);
-  return regression.state == RegressionState::confirmed && whose && is_packages(whose->cause) &&
+  return regression.state == RegressionState::confirmed && whose && has_environment(whose->cause) &&
          !storage::packages_are_searched(db, regression.id);
 }
 

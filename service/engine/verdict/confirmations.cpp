@@ -35,7 +35,8 @@ namespace {
 constexpr std::size_t kMostSessions = 24;
 constexpr std::size_t kSessionsWithoutRuns = 6;  // after which a build still has no run at all
 constexpr int kMostUnfinished = 3;               // nights that try to confirm a suspicion
-constexpr int kMostToAttribute = 80;             // runs a side, source or packages
+constexpr int kMostToAttribute = 80;             // runs a side, to tell source, packages, wheel
+constexpr int kFirstToAttribute = 5;             // of a first session that compares the wheels
 
 storage::Comparison comparison_of(const SearchedChange& change, const Series& lead) {
   return {change.night, change.machine, lead.workload,
@@ -103,22 +104,51 @@ AffectedSeries measured_series(const SeriesId& lead, const bisect::Confirmation&
           confirmation.change.high};
 }
 
-// The job's crossed builds follow when they are stored.
-AskForSession session_for(const ConfirmationFacts& facts, int runs, int want,
-                          const Config& config) {
-  AskForSession step{{}, facts.crossing};
+// The job's mixed builds follow when they are stored.
+AskForSession session_of(const ConfirmationFacts& facts, std::vector<EnvironmentSpec> environments,
+                         int mixed, int runs, int want, const Config& config) {
+  AskForSession step;
   Job& job = step.job;
   job.key = key_of(comparison_of(facts.regression, facts.lead), facts.lead, want, facts.asked);
   job.night = facts.regression.night;
   job.machine = facts.regression.machine;
   job.priority = priority::confirmation;
   job.spec.kind = JobKind::confirm;
-  job.spec.environments = {environment_of(*facts.good_build, config.project),
-                           environment_of(*facts.bad_build, config.project)};
+  job.spec.order = turns_order(static_cast<int>(environments.size()) + mixed, runs);
+  job.spec.environments = std::move(environments);
   job.affinity = facts.elsewhere;
   job.spec.workloads = {facts.workload};
-  job.spec.order = turns_order(facts.crossing ? 4 : 2, runs);
   job.spec.limits = run_limits(config.night);
+  return step;
+}
+
+// Neither overlay has to be measured where no file differs.
+bool lays_over(const ConfirmationFacts& facts) {
+  return facts.wheels && !facts.wheels->same_source;
+}
+
+AskForSession session_for(const ConfirmationFacts& facts, int runs, int want,
+                          const Config& config) {
+  const bool of_wheels = !facts.crossing && lays_over(facts);
+  AskForSession step = session_of(facts,
+                                  {environment_of(*facts.good_build, config.project),
+                                   environment_of(*facts.bad_build, config.project)},
+                                  facts.crossing || of_wheels ? 2 : 0, runs, want, config);
+  step.crossing = facts.crossing;
+  if (of_wheels) step.wheels = facts.wheels;
+  return step;
+}
+
+// Once the packages are told from the rest: all have the good end's.
+AskForSession wheel_session_for(const ConfirmationFacts& facts, int runs, int want,
+                                const Config& config) {
+  if (!facts.crossing) return session_for(facts, runs, want, config);
+  AskForSession step =
+      session_of(facts,
+                 {environment_of(*facts.good_build, config.project),
+                  environment_of_crossed(facts.crossing->source, *facts.bad_build, config.project)},
+                 2, runs, want, config);
+  step.wheels = facts.wheels;
   return step;
 }
 
@@ -126,28 +156,90 @@ int runs_a_side(const evidence::CellValues& values) {
   return static_cast<int>(std::min(values.good.values.size(), values.bad.values.size()));
 }
 
-// Whose the confirmed change is; or more runs that may tell.
-std::variant<AskForSession, Attributed> attribute(const ConfirmationFacts& facts,
-                                                  const Config& config) {
-  const auto verdict = facts.lead.metric == kFailures
-                           ? bisect::attribute_failure(facts.values.cells(), facts.policy)
-                           : bisect::attribute(facts.values.cells(), facts.policy);
+bool may_ask_for_more(const ConfirmationFacts& facts, int have) {
+  return have < kMostToAttribute && facts.asked < kMostSessions;
+}
+
+bisect::AttributionVerdict verdict_on(const ConfirmationFacts& facts,
+                                      const evidence::CellValues& values,
+                                      bisect::OtherFactor other) {
+  return facts.lead.metric == kFailures
+             ? bisect::attribute_failure(values.cells(), facts.policy, other)
+             : bisect::attribute(values.cells(), facts.policy, other);
+}
+
+using Whose = std::variant<AskForSession, Attributed>;
+
+Whose attribute_packages(const ConfirmationFacts& facts, const Config& config) {
+  const auto verdict = verdict_on(facts, facts.values, bisect::OtherFactor::packages);
   const int have = runs_a_side(facts.values);
-  if (verdict.more && have < kMostToAttribute && facts.asked < kMostSessions)
+  if (verdict.more && may_ask_for_more(facts, have))
     return session_for(facts, have, 2 * have, config);
-  Attributed attributed{verdict.attribution, verdict.rule,
-                        evidence::of_attribution(verdict, facts.values, facts.policy)};
+  Attributed attributed{verdict.attribution,
+                        verdict.rule,
+                        {evidence::of_attribution(verdict, facts.values, facts.policy)}};
   if (!facts.values.source.values.empty()) attributed.attribution.held = facts.crossing->source.id;
   return attributed;
+}
+
+// The ends that differ in the wheel and the Python files, and in nothing else.
+evidence::CellValues wheel_cells(const ConfirmationFacts& facts) {
+  if (!facts.wheels->same_source) return facts.wheel_values;
+  return {facts.values.good, {}, {}, facts.crossing ? facts.values.source : facts.values.bad};
+}
+
+// What both verdicts come to: `packages` told the packages from the rest, `wheels` divides the
+// rest.
+Cause combined(Cause packages, Cause wheels) {
+  if (!has_environment(packages) || wheels == Cause::unknown) return wheels;
+  if (wheels == Cause::source) return Cause::both;
+  return wheels == Cause::wheel ? Cause::environment_and_wheel : Cause::all_three;
+}
+
+Whose attribute_wheels(const ConfirmationFacts& facts, Attributed packages, const Config& config) {
+  const evidence::CellValues cells = wheel_cells(facts);
+  const int have = runs_a_side(cells);
+  if (lays_over(facts) && facts.wheel_sessions == 0)
+    return wheel_session_for(facts, kFirstToAttribute, kFirstToAttribute, config);
+  const auto verdict = facts.wheels->same_source
+                           ? bisect::attribute_to_wheel(cells.good.values, cells.bad.values)
+                           : verdict_on(facts, cells, bisect::OtherFactor::wheel);
+  if (verdict.more && may_ask_for_more(facts, have))
+    return wheel_session_for(facts, have, 2 * have, config);
+  Attributed all = std::move(packages);
+  all.rule = verdict.rule;
+  all.evidence.push_back(evidence::of_attribution(verdict, cells, facts.policy));
+  Attribution& found = all.attribution;
+  found.cause =
+      facts.crossing ? combined(found.cause, verdict.attribution.cause) : verdict.attribution.cause;
+  found.source = verdict.attribution.source;
+  found.wheel = verdict.attribution.wheel;
+  if (!cells.source.values.empty()) found.held = facts.wheels->source.build.id;
+  return all;
+}
+
+// Whose the confirmed change is; or more runs that may tell. First the packages are told from the
+// rest. Then the rest, which had one set of packages, is divided between wheel and source.
+Whose attribute(const ConfirmationFacts& facts, const Config& config) {
+  Attributed packages;
+  if (facts.crossing) {
+    Whose whose = attribute_packages(facts, config);
+    const auto* told = std::get_if<Attributed>(&whose);
+    const bool divides =
+        told && facts.wheels && has_source(told->attribution.cause) && told->attribution.held;
+    if (!divides) return whose;
+    packages = *told;
+  }
+  return attribute_wheels(facts, std::move(packages), config);
 }
 
 void store(storage::Transaction& transaction, const Regression& regression,
            const Attributed& attributed, const Config& config, Time now) {
   storage::set_attribution(transaction, regression.id, attributed.attribution);
-  storage::change_regression(transaction, regression,
-                             {RegressionState::confirmed, now, attributed.evidence});
+  for (const std::string& verdict : attributed.evidence)
+    storage::change_regression(transaction, regression, {RegressionState::confirmed, now, verdict});
   const Cause cause = attributed.attribution.cause;
-  if (cause != Cause::unknown) return;  // what follows are searches
+  if (has_source(cause) || has_environment(cause)) return;  // what follows are searches
   storage::change_regression(transaction, regression,
                              {unnamed_state(config), now, evidence::of_reason(attributed.rule)});
 }
@@ -185,25 +277,66 @@ std::optional<RunnerId> second_runner(const EngineView& view, const Regression& 
   return std::nullopt;
 }
 
+// Packages that both have, or that are told apart before: then the wheels are what is left.
+std::optional<WheelCrossing> wheels_of(const EngineView& view, const ConfirmationFacts& facts) {
+  const auto &good = facts.good_build, &bad = facts.bad_build;
+  if (!good || !bad || (good->lock != bad->lock && !facts.crossing)) return std::nullopt;
+  return wheel_crossing(view, *good, *bad, overlay_use(facts.lead.workload_name));
+}
+
 // Where the runs of a build belong; nullptr: nowhere.
 evidence::Values* cell_of(ConfirmationFacts& facts, BuildId build) {
   if (build == facts.regression.good) return &facts.values.good;
   if (build == facts.regression.bad) return &facts.values.bad;
   if (facts.crossing && build == facts.crossing->source.id) return &facts.values.source;
-  if (facts.crossing && build == facts.crossing->environment.id) return &facts.values.environment;
+  if (facts.crossing && build == facts.crossing->environment.id) return &facts.values.other;
   return nullptr;
 }
 
-bool is_mixed(const ConfirmationFacts& facts, const evidence::Values& cell) {
-  return &cell == &facts.values.source || &cell == &facts.values.environment;
+// The same among the wheels' cells.
+evidence::Values* wheel_cell_of(ConfirmationFacts& facts, BuildId build) {
+  const BuildId bad = facts.crossing ? facts.crossing->source.id : facts.regression.bad;
+  if (build == facts.regression.good) return &facts.wheel_values.good;
+  if (build == bad) return &facts.wheel_values.bad;
+  if (build == facts.wheels->source.build.id) return &facts.wheel_values.source;
+  if (build == facts.wheels->wheel.build.id) return &facts.wheel_values.other;
+  return nullptr;
 }
 
-// A wheel with the other's packages may fail in a way of its own, which says nothing of the failure
-// that is to be explained.
+bool is_end(const ConfirmationFacts& facts, BuildId build) {
+  return build == facts.regression.good || build == facts.regression.bad;
+}
+
+bool runs_build(const Job& job, BuildId build) {
+  const auto& all = job.spec.environments;
+  return build && std::any_of(all.begin(), all.end(),
+                              [&](const EnvironmentSpec& one) { return one.build == build; });
+}
+
+// A mix of both ends may fail in a way of its own, which says nothing of the failure that is to be
+// explained.
 bool says_something(const storage::Database& db, const Subject& subject, const SeriesRun& run) {
   if (!subject.is_failure()) return true;
   const auto stored = storage::find_run(db, run.run);
   return stored && subject.is_informative(stored->result);
+}
+
+// Of a session that compares the wheels with one set of packages, nothing belongs to the other
+// cells: they are compared as they were measured, in turns.
+void read_runs(const storage::Database& db, const Subject& subject, const Job& job,
+               ConfirmationFacts& facts) {
+  const bool of_ends = runs_build(job, facts.regression.bad);
+  const bool of_wheels = facts.wheels && runs_build(job, facts.wheels->source.build.id);
+  facts.wheel_sessions += of_wheels;
+  for (const SeriesRun& run : storage::runs_of_job(db, facts.lead.id, job.id)) {
+    if (!is_end(facts, run.build) && !says_something(db, subject, run)) continue;
+    for (evidence::Values* cell : {of_ends ? cell_of(facts, run.build) : nullptr,
+                                   of_wheels ? wheel_cell_of(facts, run.build) : nullptr}) {
+      if (!cell) continue;
+      cell->values.push_back(run.value);
+      cell->runs.push_back(run.run);
+    }
+  }
 }
 
 // `night`: all regressions of one. What a search found besides was never a suspect.
@@ -232,6 +365,10 @@ void apply(EngineContext& context, const ConfirmationFacts& facts, const AskForS
       add(step.crossing->source, *facts.bad_build);
       add(step.crossing->environment, *facts.good_build);
     }
+    if (step.wheels)
+      for (const LaidEnd* end : {&step.wheels->source, &step.wheels->wheel})
+        asked.spec.environments.push_back(
+            laid_environment(context, transaction, *end, facts.good_build->lock));
     const Job job = queue_job(transaction, std::move(asked), context.clock.now());
     storage::add_confirmation_job(transaction, job.id, comparison_of(facts.regression, facts.lead));
   });
@@ -299,25 +436,21 @@ ConfirmationFacts load_confirmation(const EngineView& view, const Regression& re
                           learned_policy(view, lead),
                           expecting(view, lead, regression.night)};
   if (lead.metric == kFailures) facts.elsewhere = second_runner(view, regression, lead);
-  facts.crossing = crossing_of(view, facts);
   facts.bar = bar_of(storage::regressions_of_night(view.db, regression.night));
   const std::vector<Job> asked = confirmation_jobs(view.db, regression, lead);
   facts.asked = asked.size();
   std::vector<Job> sessions;
-  const Subject subject(view.db, regression, lead);
   for (const Job& job : asked) {
     const SessionOutcome session = outcome_of(view.db, job);
     facts.pending = session.state == SessionOutcome::State::pending;
     if (session.state == SessionOutcome::State::failed) facts.failure = session.reason;
     if (session.state != SessionOutcome::State::usable) return facts;
     sessions.push_back(session.job);
-    for (const SeriesRun& run : storage::runs_of_job(view.db, lead.id, session.job.id)) {
-      evidence::Values* cell = cell_of(facts, run.build);
-      if (!cell || (is_mixed(facts, *cell) && !says_something(view.db, subject, run))) continue;
-      cell->values.push_back(run.value);
-      cell->runs.push_back(run.run);
-    }
   }
+  facts.crossing = crossing_of(view, facts);
+  facts.wheels = wheels_of(view, facts);
+  const Subject subject(view.db, regression, lead);
+  for (const Job& job : sessions) read_runs(view.db, subject, job, facts);
   facts.a_build_only_fails = only_fails(view.db, sessions, regression.good) ||
                              only_fails(view.db, sessions, regression.bad);
   return facts;
@@ -346,7 +479,7 @@ ConfirmationStep decide(const ConfirmationFacts& facts, const Config& config) {
   if (confirmation.verdict != Verdict::worse) return Dismiss{why, level_of(confirmation, bad)};
   Confirm confirmed{
       measured_series(facts.regression.series.front().series, confirmation, good, bad), why};
-  if (!facts.crossing) return confirmed;
+  if (!facts.crossing && !facts.wheels) return confirmed;
   auto whose = attribute(facts, config);
   if (auto* ask = std::get_if<AskForSession>(&whose)) return std::move(*ask);
   confirmed.attributed = std::get<Attributed>(std::move(whose));

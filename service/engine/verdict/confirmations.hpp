@@ -12,6 +12,7 @@
 #include "bisect/evidence/evidence.hpp"
 #include "bisect/fleet.hpp"
 #include "service/engine/context.hpp"
+#include "service/engine/verdict/wheel_crossing.hpp"
 #include "storage/model/build.hpp"
 #include "storage/model/fix.hpp"
 #include "storage/model/job.hpp"
@@ -46,16 +47,22 @@ struct ConfirmationFacts {
     Build source, environment;
   };
   std::optional<Crossing> crossing{};
-  bisect::NightBar bar{};  // by the suspects of the night in which it was suspected
+  // Where one wheel serves both ends, and the ends have two. The bad end of these runs is the bad
+  // wheel with the good end's packages, and both overlays have those, too.
+  std::optional<WheelCrossing> wheels{};
+  evidence::CellValues wheel_values{};
+  std::size_t wheel_sessions = 0;  // that ran the overlays
+  bisect::NightBar bar{};          // by the suspects of the night in which it was suspected
 };
 ConfirmationFacts load_confirmation(const EngineView& view, const Regression& regression,
                                     const Series& lead);
 
 struct AwaitSessions {};
-// `crossing` runs too, if it is there.
+// `crossing` and `wheels` run too, if they are there.
 struct AskForSession {
   Job job;
   std::optional<ConfirmationFacts::Crossing> crossing{};
+  std::optional<WheelCrossing> wheels{};
 };
 struct CutShort {
   std::string reason;
@@ -66,11 +73,12 @@ struct Dismiss {
   std::string evidence;
   std::optional<double> level;
 };
-// Where the packages differ, it is said whose change it is. If that cannot be told, there is
-// nothing to search for.
+// Where packages or wheels differ, it is said whose change it is. If that cannot be told, or if it
+// is the wheel's alone, there is nothing to search for.
 struct Attributed {
   Attribution attribution;
-  std::string rule, evidence;
+  std::string rule;                   // of the last verdict
+  std::vector<std::string> evidence;  // a verdict each: of the packages, then of the wheels
 };
 struct Confirm {
   AffectedSeries measured;

@@ -81,6 +81,93 @@ class FailureBundle {
 
 }  // namespace
 
+namespace {
+
+// Builds 1 and 2 are wheels of commits a and b; 3 is b laid over 1, and 4 is a laid over 2. Each
+// has eight runs around its level.
+class WheelBundle {
+ public:
+  WheelBundle(double source, double wheel, bool same_source = false) {
+    CellValues cells{runs_of(1, 1), {}, {}, runs_of(2, source * wheel)};
+    const auto policy = bisect::policy_of_metric("latency", .07);
+    bisect::AttributionVerdict verdict;
+    if (same_source) {
+      verdict = bisect::attribute_to_wheel(cells.good.values, cells.bad.values);
+    } else {
+      cells.source = runs_of(3, source);
+      cells.other = runs_of(4, wheel);
+      verdict = bisect::attribute(cells.cells(), policy, bisect::OtherFactor::wheel);
+    }
+    const std::string a(40, 'a'), b(40, 'b');
+    bundle = {{"format", "nightjar-evidence"},
+              {"format_version", 1},
+              {"regression",
+               {{"metric", "latency"},
+                {"unit", "s"},
+                {"state", "confirmed"},
+                {"good", 1},
+                {"bad", 2},
+                {"culprit", nullptr}}},
+              {"builds", json::array({build(1, a, nullptr), build(2, b, nullptr), build(3, b, 1),
+                                      build(4, a, 2)})},
+              {"jobs", json::array()},
+              {"runs", runs_},
+              {"changes",
+               json::array({{{"state", "confirmed"},
+                             {"at", "2026-08-20T07:30:00Z"},
+                             {"evidence", json::parse(of_attribution(verdict, cells, policy))}}})}};
+  }
+
+  Finding judged() const { return verify_bundle(bundle, never_asked).verdicts.at(0); }
+  json& said() { return bundle["changes"][0]["evidence"]; }
+
+  json bundle;
+
+ private:
+  static json build(int id, const std::string& commit, const json& base) {
+    return {{"id", id}, {"commit", commit}, {"base", base}, {"lock", nullptr}};
+  }
+
+  Values runs_of(int build, double level) {
+    Values values;
+    for (int i = 0; i < 8; ++i) {
+      RunResult run;
+      run.order = static_cast<int>(runs_.size());
+      run.samples["latency"] = {.01 * level * (1 + .001 * i)};
+      const RunId id{run.order + 1};
+      runs_.push_back({{"id", id.value}, {"job", 1}, {"build", build}, {"result", run}});
+      values.values.push_back(run.samples["latency"].front());
+      values.runs.push_back(id);
+    }
+    return values;
+  }
+
+  json runs_ = json::array();
+};
+
+}  // namespace
+
+TEST_CASE(
+    "whether a wheel or the source did it is judged again, on the wheels that were measured") {
+  for (const auto& [source, wheel, cause] :
+       {std::tuple{1.2, 1., "source"}, {1., 1.2, "wheel"}, {1.2, 1.2, "source_and_wheel"}}) {
+    INFO(cause);
+    WheelBundle made(source, wheel);
+    CHECK(made.judged().stage == "wheels");
+    CHECK(made.judged().verdict == cause);
+    CHECK(made.judged().agrees);
+    made.said()["verdict"] = "unknown";
+    CHECK_FALSE(made.judged().agrees);
+  }
+  CHECK(WheelBundle(1, 1.2, true).judged().agrees);
+  WheelBundle other_wheel(1.2, 1);
+  other_wheel.bundle["builds"][2]["base"] = 2;
+  CHECK_THAT(other_wheel.judged().why, Catch::Contains("has another wheel or other files"));
+  WheelBundle other_files(1.2, 1);
+  other_files.bundle["builds"][3]["commit"] = std::string(40, 'c');
+  CHECK_THAT(other_files.judged().why, Catch::Contains("has another wheel or other files"));
+}
+
 TEST_CASE("whose a failure is can be judged again, and only by the rule for failures") {
   for (const auto& [source, packages, cause] : {std::tuple{true, false, "source"},
                                                 {false, true, "environment"},

@@ -269,7 +269,7 @@ inline Day fill(World& world) {
   storage::add_lock(storage::Autocommit(world.db),
                     {day.lock, "sympy==1.13.3\n", {{"sympy", "1.13.3"}}}, evening);
   storage::set_attribution(storage::Autocommit(world.db), day.regression.id,
-                           {Cause::source, {1.2, 1.18, 1.22}, {1, .99, 1.01}, day.bad.id});
+                           {Cause::source, {1.2, 1.18, 1.22}, Part{1, .99, 1.01}, {}, day.bad.id});
   const auto file = world.artifacts.temporary();
   std::ofstream(file) << "wheel bytes";
   day.artifact = world.artifacts.add(file);

@@ -164,6 +164,34 @@ TEST_CASE("Unchanged environments are said to be so, unknown ones too") {
   CHECK(render_issue(leak()).body.find("| numpy | not installed | 2.3.1 |") != std::string::npos);
 }
 
+TEST_CASE("A wheel that changed it by itself is told with what differs, and blames no commit") {
+  ReportInput input = redundant_check();
+  input.culprit.reset();
+  input.rule = "the wheel changed it, and the source did not";
+  Attribution& whose = input.attribution.emplace();
+  whose.cause = Cause::wheel;
+  whose.source = {1, .99, 1.01};
+  whose.wheel = Part{1.23, 1.21, 1.25};
+  input.wheel_differences = {"compilers of the new wheel only: GCC: (GNU) 14.2.0"};
+  const RenderedIssue issue = render_issue(input);
+  CHECK(count(issue.title, " with the wheel of ") == 1);
+  CHECK(count(issue.body, "the wheel changed it, not a commit") == 1);
+  CHECK(count(issue.body, "\n- Reason: the wheel changed it, and the source did not\n") == 1);
+  CHECK(count(issue.body, "the builder's image, its compiler, its flags") == 1);
+  CHECK(count(issue.body, "torch.__config__.show()") == 1);
+  CHECK(count(issue.body, "The source changes it by +0.0 %") == 1);
+  CHECK(count(issue.body, "\n- compilers of the new wheel only: GCC") == 1);
+  CHECK(count(issue.body, "revert") == 0);
+  input.package = "torch_scatter";
+  CHECK(count(render_issue(input).body, "torch.__config__.show()") == 0);
+  input.wheel_differences.clear();
+  CHECK(count(render_issue(input).body, "The wheels tell no difference") == 1);
+  input.culprit = redundant_check().culprit;
+  input.attribution->cause = Cause::source;
+  CHECK(count(render_issue(input).body, "## The source or the wheel?") == 1);
+  CHECK(count(render_issue(input).body, "The wheels tell no difference") == 0);
+}
+
 TEST_CASE("An issue about another project's build says how to measure it beside a PyTorch") {
   ReportInput input = redundant_check();
   input.package = "torch_scatter";

@@ -89,11 +89,24 @@ function attribution(r) {
   const whose = r.attribution;
   if (!whose) return null;
   const part = (of) => `${change(of.ratio)} (${interval(of.low, of.high)})`;
-  return section("The source or the packages?", el("p", {}, ofStage(r, "attribution")?.rule ?? ""),
-    el("dl", { class: "facts" }, el("dt", {}, "The source alone"), el("dd", {}, part(whose.source)),
-      el("dt", {}, "The packages alone"), el("dd", {}, part(whose.environment)), whichPackage(r)),
-    note("Each wheel was measured with both sets of packages, in turns."),
-    r.package_searches.map(packageSearch));
+  const item = (what, of) => of && [el("dt", {}, what), el("dd", {}, part(of))];
+  const rule = (stage) => ofStage(r, stage)?.rule;
+  const others = [whose.environment && "the packages", whose.wheel && "the wheel"].filter(Boolean);
+  return section(`The source or ${others.join(" or ") || "the packages"}?`,
+    [rule("attribution"), rule("wheels")].filter(Boolean).map((text) => el("p", {}, text)),
+    el("dl", { class: "facts" }, item("The source alone", whose.source),
+      item("The packages alone", whose.environment), item("The wheel alone", whose.wheel),
+      whichPackage(r)),
+    whose.environment && note("Each wheel was measured with both sets of packages, in turns."),
+    rule("wheels") && note("Each end's Python files were measured on both wheels, in turns."),
+    wheelDifferences(r), r.package_searches.map(packageSearch));
+}
+
+/** What the wheels tell of how they were made, where the wheel did it. */
+function wheelDifferences(r) {
+  if (r.wheel_differences.length === 0) return null;
+  return [el("p", {}, "What differs between the wheels, as far as they tell:"),
+    el("ul", {}, r.wheel_differences.map((line) => el("li", {}, line)))];
 }
 
 /** Items of a list: the package that did it, and the commits that moved its pin. */

@@ -68,9 +68,10 @@ TEST_CASE("what no commit could be named for gets an issue that blames nobody an
   std::vector<RegressionState> states;
   for (const auto& change : storage::changes_of(world.db, reported[0].id))
     states.push_back(change.state);
+  // It is confirmed, and then it is the source's and not the wheel's.
   CHECK(states == std::vector{RegressionState::suspected, RegressionState::confirmed,
-                              RegressionState::bisecting, RegressionState::unattributed,
-                              RegressionState::reported});
+                              RegressionState::confirmed, RegressionState::bisecting,
+                              RegressionState::unattributed, RegressionState::reported});
 
   pass_night(world, 20);  // the level is the new one: nothing is said again
   CHECK(messages(world, OutboxKind::open_issue).size() == 1);

@@ -59,8 +59,8 @@ TEST_CASE("packages that slow a workload down are named, and no commit is search
   const auto whose = storage::attribution_of(world.db, found.id);
   REQUIRE(whose);
   CHECK(whose->cause == Cause::environment);
-  CHECK(whose->environment.low < 1.15);
-  CHECK(whose->environment.high > 1.15);
+  CHECK(whose->environment->low < 1.15);
+  CHECK(whose->environment->high > 1.15);
   CHECK(whose->source.low < 1);
   CHECK(whose->source.high > 1);
   const OutboxMessage issue = world.issue();
@@ -91,7 +91,7 @@ TEST_CASE("where both did it, the commit is named for its own part") {
   CHECK(found.culprit->ratio == Approx(1.2).epsilon(.02));
   const auto whose = storage::attribution_of(world.db, found.id);
   CHECK(whose->cause == Cause::both);
-  CHECK(whose->environment.ratio == Approx(1.2).epsilon(.02));
+  CHECK(whose->environment->ratio == Approx(1.2).epsilon(.02));
 }
 
 TEST_CASE("one wheel that does not run with the other's packages is left out") {
