@@ -7,8 +7,8 @@ import { newestProfiles, notProfiled } from "../profiles.js";
 import { mean } from "../statistics.js";
 import { percent, quantity, workloadParts } from "../words.js";
 
-const memoryParts = ["parameters", "gradients", "optimizer state", "inputs", "activations",
-  "workspace"];
+const memoryParts = ["parameters", "gradients", "optimizer state", "inputs",
+  "other, alive across iterations", "activations", "workspace"];
 
 /** [name, share] of one profile's time: of the GPU where there is one. */
 function timeParts(p) {
@@ -33,7 +33,7 @@ const shares = (names, of) => [
 
 /** Which part of a bar has which colour. */
 const keyOf = (names) => chartKey(names.map((name, i) =>
-  [sample(svg("rect", { class: `part p${i % 6}`, width: 24, height: 12 })), name]));
+  [sample(svg("rect", { class: `part p${i % 7}`, width: 24, height: 12 })), name]));
 
 function grouped(profiles) {
   return [...Map.groupBy(profiles, (p) => `${p.domain}/${p.parts.task}/${
