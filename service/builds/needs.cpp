@@ -10,6 +10,7 @@
 
 #include "service/builds/elf_sections.hpp"
 #include "service/builds/fat_binaries.hpp"
+#include "storage/base/utf8_names.hpp"
 
 namespace nightjar::service {
 
@@ -22,11 +23,14 @@ constexpr const char* cuda_library = "torch/lib/libtorch_cuda.so";
 // Reads a member of the wheel from its beginning; nothing comes if there is none.
 ReadFromStart member_of(const std::filesystem::path& wheel, std::string member) {
   return [wheel, member](const std::function<bool(std::string_view)>& take) {
+    const Utf8Names names;
     const std::unique_ptr<archive, int (*)(archive*)> zip(archive_read_new(), archive_read_free);
     archive_read_support_format_zip_seekable(zip.get());
     if (archive_read_open_filename(zip.get(), wheel.c_str(), 1 << 16) != ARCHIVE_OK) return;
     archive_entry* entry = nullptr;
-    while (archive_read_next_header(zip.get(), &entry) == ARCHIVE_OK) {
+    for (;;) {
+      const int status = archive_read_next_header(zip.get(), &entry);
+      if (status != ARCHIVE_OK && status != ARCHIVE_WARN) return;
       const char* name = archive_entry_pathname(entry);
       if (!name || member != name) continue;
       std::vector<char> block(1 << 18);
