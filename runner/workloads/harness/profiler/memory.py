@@ -52,9 +52,12 @@ class Kept:
     """What lies in memory before an iteration. What came alive after the case was `made` and is no
     part of a model or an optimizer is `other_alive`: an iteration made it, and it stays. The
     garbage collector finds modules, optimizers and tensors, since adapters' models are built in
-    their own ways. `foreign(part)` returns tensors that belong to no Python object."""
+    their own ways. `foreign(part)` returns tensors that belong to no Python object; of such a
+    workload it is not known when a tensor was made, so all others are inputs."""
 
-    def __init__(self, device, made, foreign=lambda part: []):
+    def __init__(self, device, made, foreign=None):
+        split = made.split if foreign is None else lambda tensors: (tensors, [])
+        foreign = foreign or (lambda part: [])
         modules, optimizers = living(torch.nn.Module), living(torch.optim.Optimizer)
         self.trained = parameters_of(modules)
         self.trained += [parameter for optimizer in optimizers for group in optimizer.param_groups
@@ -63,7 +66,7 @@ class Kept:
         self.trained = [parameter for parameter in self.trained if is_real(parameter)]
         for parameter in self.trained:
             parameter.grad = None  # a step makes them again, so that its peak holds them
-        inputs, others = made.split(living(torch.Tensor))
+        inputs, others = split(living(torch.Tensor))
         parts = {
             "parameters": self.trained,
             "buffers": [buffer for module in modules for buffer in module.buffers(recurse=False)],

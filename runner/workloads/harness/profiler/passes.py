@@ -109,7 +109,7 @@ def work_pass(step, synchronize, device, iterations):
 
 def memory_pass(step, synchronize, device, made):
     """Bytes at the peak by part, and who holds what an iteration before this one made."""
-    kept = memory.Kept(device, made, getattr(step, "kept", lambda part: []))
+    kept = memory.Kept(device, made, getattr(step, "kept", None))
     handles = memory.watch_gradients(kept.trained)
     try:
         with memory.watch_saved():
@@ -132,5 +132,4 @@ def memory_pass(step, synchronize, device, made):
             kind, address = event.name.rsplit(":", 1)
             marks.append((kind + ":", event.start_time_ns, int(address)))
     taken = [one for one in taken if window[0] <= one[0] <= window[1]]
-    split = blocks.split(kept.parts, blocks.blocks_of(taken), marks)
-    return dict(split, holders=kept.holders)
+    return blocks.split(kept.parts, blocks.blocks_of(taken), marks), kept.holders
