@@ -63,8 +63,8 @@ def rows(times, work):
 
 
 def memory_of(passes, step, synchronize, device, made):
-    """The split of memory and who holds what stays, or None and why. Some compiled steps do not let their saved tensors be
-    watched."""
+    """The split of memory and who holds what stays, or None and why. Some compiled steps do not let
+    their saved tensors be watched."""
     try:
         return *passes.memory_pass(step, synchronize, device, made), None
     except Exception as error:  # the rest of the profile is good without it

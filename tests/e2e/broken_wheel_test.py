@@ -123,7 +123,7 @@ def test_a_wheel_that_installers_take_is_measured_and_its_culprit_named(world):
     member is there twice."""
     def odd(files, info):
         files[f"{info}/METADATA"] += b"Keywords: written again\n"
-        files["torch/größe.py"] = b"SIZE = 1\n"  # in no line of RECORD
+        files["torch/gr\u00f6\u00dfe.py"] = b"SIZE = 1\n"  # in no line of RECORD
         files[f"{info}/RECORD"] += f"{info}/RECORD.jws,sha256={'A' * 43},3\n".encode()
 
     def change(wheel):
