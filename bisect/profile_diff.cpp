@@ -129,8 +129,20 @@ std::vector<MemoryChange> memory_changes(const Profile& before, const Profile& a
   std::vector<MemoryChange> changes;
   if (!before.memory || !after.memory) return changes;
   const auto old = parts_of(*before.memory), now = parts_of(*after.memory);
-  for (std::size_t i = 0; i < now.size(); ++i)
-    changes.push_back({now[i].first, old[i].second, now[i].second});
+  const auto bytes_of = [](const auto& parts, const std::string& name) {
+    const auto found = std::find_if(parts.begin(), parts.end(),
+                                    [&](const auto& part) { return part.first == name; });
+    return found == parts.end() ? 0 : found->second;
+  };
+  for (const auto& [name, bytes] : old.size() > now.size() ? old : now)
+    changes.push_back({name, bytes_of(old, name), bytes_of(now, name)});
+  std::map<std::string, MemoryChange> held;
+  for (const auto& [name, bytes] : before.memory->holders) held[name].before = bytes;
+  for (const auto& [name, bytes] : after.memory->holders) held[name].after = bytes;
+  for (auto& [name, change] : held) {
+    change.part = "of other, alive across iterations: held by " + name;
+    changes.push_back(std::move(change));
+  }
   return changes;
 }
 

@@ -28,7 +28,8 @@ struct OperatorChange {
   double share = 0;  // of the iteration's whole change; negative where it counteracts
 };
 
-// A part of the tensors' memory at an iteration's peak, in bytes; the first is the peak itself.
+// A part of the tensors' memory at an iteration's peak, in bytes. The first is the peak itself; the
+// last say who holds what earlier iterations made.
 struct MemoryChange {
   std::string part;
   std::int64_t before = 0, after = 0;

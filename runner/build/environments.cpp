@@ -126,6 +126,7 @@ Environment Environments::make(const EnvironmentSpec& spec, std::stop_token stop
     if (config_.import) import_once(spec, environment, stop);
   } catch (const BrokenArchive& error) {
     environment.broken = error.what();
+    environment.status = RunStatus::unavailable;
   } catch (const std::system_error& error) {  // fs::filesystem_error is one
     throw TransientFailure(error.what());
   }
@@ -175,7 +176,7 @@ void Environments::make_wheel(const EnvironmentSpec& spec, std::stop_token stop)
               const fs::path record = find_record(site_packages, distribution);
               if (record.empty())
                 throw BrokenArchive(spec.wheel_file + " has no RECORD of " + distribution);
-              verify(parse_record(read_file(record).value_or("")), contents, is_of_ci(spec));
+              verify(read_record(record), contents, is_of_ci(spec));
               const fs::path neighbour = newest_wheel(config_.cache / "env");
               const std::size_t shared =
                   neighbour.empty() ? 0 : share_files(neighbour, site_packages, contents);
@@ -226,9 +227,10 @@ void Environments::import_once(const EnvironmentSpec& spec, Environment& environ
   if (marker.imports == with) return;
   const ExpectedTorch expected{environment.site_packages, spec.version, spec.git_version,
                                spec.module};
-  environment.broken =
-      check_import(config_.python, environment.site_packages, expected, config_.confinement, stop)
-          .broken;
+  const ImportCheck check =
+      check_import(config_.python, environment.site_packages, expected, config_.confinement, stop);
+  if (check.machine_failed) throw TransientFailure(check.broken);
+  environment.broken = check.broken;
   if (!environment.broken.empty()) return;
   marker.imports = with;
   write_marker(folder, marker);

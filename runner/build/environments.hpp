@@ -30,7 +30,10 @@ struct EnvironmentsConfig {
 
 struct Environment {
   std::filesystem::path site_packages;
-  std::string broken;  // not empty: this build cannot be installed or imported, and why
+  std::string broken;  // not empty: nothing can run in it, and why
+  // What its runs come to then: broken_environment if it cannot be imported, which its commit may
+  // have done; unavailable if it could not be prepared, which says nothing of a commit.
+  RunStatus status = RunStatus::broken_environment;
   double seconds = 0;
 };
 
@@ -41,8 +44,8 @@ class Environments {
 
   // Keeps these from now on, whatever the size limit says.
   void begin_session(const std::vector<EnvironmentSpec>& specs);
-  // Throws TransientFailure (network, disk) and Stopped. If the build is at fault, `broken` says
-  // so.
+  // Throws TransientFailure (network, disk) and Stopped. If an archive or the build is at fault,
+  // `broken` says so.
   Environment make(const EnvironmentSpec& spec, std::stop_token stop);
   // Downloads and verifies the archives of `spec` and keeps nothing. Throws as make() does, and
   // BrokenArchive.

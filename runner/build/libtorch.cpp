@@ -39,7 +39,7 @@ std::string hashes_where(const fs::path& folder, Wanted wanted) {
 std::string hashes_of_build(const fs::path& site_packages) {
   if (const fs::path record = find_record(site_packages, "torch"); !record.empty()) {
     std::string text;
-    for (const auto& [path, entry] : parse_record(read_file(record).value_or("")))
+    for (const auto& [path, entry] : read_record(record))
       if (is_build_file(path)) text += path + "=" + entry.sha256 + "\n";
     if (!text.empty()) return text;
   }

@@ -134,7 +134,11 @@ NativeProgram NativeCache::compile(const LibTorch& libtorch, const NativeProgram
   compile.confinement = confinement;
   const ProcessResult built = run_process(compile, stop);
   if (stop.stop_requested()) throw Stopped();
-  if (!built.fine()) return {{}, {}, false, "compiling native workloads: " + error_line(built)};
+  if (!built.fine())
+    return {{},
+            {},
+            built.cannot_tell() || built.timed_out,
+            "compiling native workloads: " + error_line(built)};
   if (const auto line = first_line_with(built.output, "warning:"); !line.empty())
     log::warn("compiling native workloads: {}", line);
   const fs::path made = work.path() / "made", folder = target.path.parent_path();

@@ -139,6 +139,7 @@ ImportCheck check_import(const fs::path& python, const fs::path& site_packages,
   const auto said = nlohmann::json::parse(result.protocol, nullptr, false);
   if (!result.fine() || !said.is_object()) {
     check.broken = "import " + expected.module + " " + result.describe();
+    check.machine_failed = result.cannot_tell();
     return check;
   }
   check.torch = {text_in(said, "version"), text_in(said, "git_version"), text_in(said, "path")};

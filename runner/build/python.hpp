@@ -19,9 +19,10 @@ namespace nightjar::runner {
 std::filesystem::path default_python(const std::filesystem::path& asked);
 
 struct ImportCheck {
-  std::string broken;  // empty: the module could be imported and is what was expected
-  ReadyTorch torch;    // or the other module that was expected
-  std::string python;  // "3.11.7"
+  std::string broken;           // empty: the module could be imported and is what was expected
+  bool machine_failed = false;  // `broken` is of Python or the memory here, not of the module
+  ReadyTorch torch;             // or the other module that was expected
+  std::string python;           // "3.11.7"
 };
 // Imports torch, or the other module that is expected, in a process of its own, with
 // `site_packages` first on its path; empty: Python's own. `confinement` need not name it.

@@ -13,10 +13,12 @@
 #include <system_error>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include "storage/base/digest.hpp"
 #include "storage/base/fd.hpp"
+#include "storage/base/utf8_names.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -42,6 +44,11 @@ using Archive = std::unique_ptr<archive, CloseArchive>;
 [[noreturn]] void broken(const fs::path& path, archive* from) {
   const char* reason = archive_error_string(from);
   broken(path, std::string(reason ? reason : "a part of it is not understood"));
+}
+
+// A warning is about attributes that nobody needs here; damaged content fails when it is read.
+bool is_member(int status) {
+  return status == ARCHIVE_OK || status == ARCHIVE_WARN;
 }
 
 std::string member_name(archive_entry* entry, const fs::path& path) {
@@ -99,12 +106,13 @@ Contents unpack(const fs::path& path, const fs::path& to,
                 const std::function<std::string(const std::string&)>& place,
                 const std::function<void(const fs::path&)>& clear,
                 const std::function<bool(std::size_t)>& mine, std::atomic<std::int64_t>& unpacked) {
+  const Utf8Names names;
   const Archive from = open_archive(path);
   Contents contents;
   archive_entry* entry = nullptr;
   int status;
-  for (std::size_t number = 0;
-       (status = archive_read_next_header(from.get(), &entry)) == ARCHIVE_OK; ++number) {
+  for (std::size_t number = 0; is_member(status = archive_read_next_header(from.get(), &entry));
+       ++number) {
     if (!mine(number)) continue;
     const std::string name = safe_path(member_name(entry, path));
     if (archive_entry_filetype(entry) == AE_IFDIR) continue;
@@ -127,12 +135,30 @@ Contents unpack(const fs::path& path, const fs::path& to,
   return contents;
 }
 
+// "torch-2.data/purelib/x" goes to "x"; scripts, headers and data of a wheel are not needed.
+std::string place_of_wheel_member(const std::string& name) {
+  const auto first = name.find('/');
+  if (first == std::string::npos || !name.substr(0, first).ends_with(".data")) return name;
+  const auto second = name.find('/', first + 1);
+  if (second == std::string::npos) return {};
+  const std::string scheme = name.substr(first + 1, second - first - 1);
+  return scheme == "purelib" || scheme == "platlib" ? name.substr(second + 1) : std::string();
+}
+
+// Bytes of a member that another one of the same place replaces: it is not unpacked.
+constexpr std::int64_t kReplaced = -1;
+
 // Unpacked bytes of each member, as the archive states them, which may be wrong.
 std::vector<std::int64_t> sizes_of(const fs::path& path) {
+  const Utf8Names names;
   const Archive from = open_archive(path);
   std::vector<std::int64_t> sizes;
+  std::map<std::string, std::size_t> places;  // number of the member that is there
   archive_entry* entry = nullptr;
-  while (archive_read_next_header(from.get(), &entry) == ARCHIVE_OK) {
+  while (is_member(archive_read_next_header(from.get(), &entry))) {
+    const std::string place = place_of_wheel_member(safe_path(member_name(entry, path)));
+    const auto [there, is_new] = places.emplace(place, sizes.size());
+    if (!is_new) sizes[std::exchange(there->second, sizes.size())] = kReplaced;
     sizes.push_back(std::clamp<std::int64_t>(archive_entry_size(entry), 0, kMaxBytes));
     if (sizes.size() > kMaxMembers) too_much(path);
   }
@@ -162,23 +188,24 @@ std::vector<std::size_t> shares_of(const std::vector<std::int64_t>& sizes, std::
   return shares;
 }
 
-// "torch-2.data/purelib/x" goes to "x"; scripts, headers and data of a wheel are not needed.
-std::string place_of_wheel_member(const std::string& name) {
-  const auto first = name.find('/');
-  if (first == std::string::npos || !name.substr(0, first).ends_with(".data")) return name;
-  const auto second = name.find('/', first + 1);
-  if (second == std::string::npos) return {};
-  const std::string scheme = name.substr(first + 1, second - first - 1);
-  return scheme == "purelib" || scheme == "platlib" ? name.substr(second + 1) : std::string();
+// Whether a folder has nothing but what Python compiled, as one whose sources were removed has.
+bool has_byte_code_only(const fs::path& folder) {
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (!entry.is_directory() && entry.path().extension() != ".pyc") return false;
+  return true;
 }
 
 // A changed source may have the size and time of the old one; its old byte code would still be
 // taken.
 void unlink_with_byte_code(const fs::path& file) {
   std::error_code error;
-  if (fs::is_directory(fs::symlink_status(file, error)))
-    throw BrokenArchive("the overlay replaces the folder " + file.string());
-  fs::remove(file, error);
+  if (fs::is_directory(fs::symlink_status(file, error))) {
+    if (!has_byte_code_only(file))
+      throw BrokenArchive("the overlay replaces the folder " + file.string());
+    fs::remove_all(file, error);
+  } else {
+    fs::remove(file, error);
+  }
   if (error) throw fs::filesystem_error("cannot unlink", file, error);
   if (file.extension() != ".py") return;
   const std::string stem = file.stem().string() + ".";
@@ -208,7 +235,8 @@ Contents unpack_wheel(const fs::path& wheel, const fs::path& to) {
   for (std::size_t thread = 0; thread < threads; ++thread)
     parts.push_back(std::async(std::launch::async, [&, thread] {
       const auto mine = [&](std::size_t number) {
-        return number < shares.size() ? shares[number] == thread : thread == 0;
+        if (number >= shares.size()) return thread == 0;
+        return shares[number] == thread && sizes[number] != kReplaced;
       };
       return unpack(wheel, to, place_of_wheel_member, [](const fs::path&) {}, mine, unpacked);
     }));
@@ -224,9 +252,9 @@ Contents lay_over(const fs::path& tar, const std::set<std::string>& removed,
   const auto same = [](const std::string& name) { return name; };
   const auto all = [](std::size_t) { return true; };
   std::atomic<std::int64_t> unpacked = 0;
-  Contents contents = unpack(tar, site_packages, same, unlink_with_byte_code, all, unpacked);
+  // First: a file may take the place of a folder that is removed, and the other way.
   for (const auto& path : removed) unlink_with_byte_code(site_packages / safe_path(path));
-  return contents;
+  return unpack(tar, site_packages, same, unlink_with_byte_code, all, unpacked);
 }
 
 }  // namespace nightjar::runner

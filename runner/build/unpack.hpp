@@ -1,14 +1,14 @@
 // Archives from outside, unpacked so that nothing lands beside the target: wheels (zip) and
-// overlays (tar). Only regular files and folders; no absolute path, no "..", no link, no member
-// twice.
+// overlays (tar). Only regular files and folders; no absolute path, no "..", no link. Of members
+// with one name the last counts, as for pip and uv.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
-#include <map>
 #include <set>
 #include <stdexcept>
 #include <string>
+
+#include "storage/base/wheel_record.hpp"
 
 namespace nightjar::runner {
 
@@ -17,19 +17,13 @@ struct BrokenArchive : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-struct FileContent {
-  std::string sha256;  // hexadecimal
-  std::int64_t bytes = 0;
-};
-using Contents = std::map<std::string, FileContent>;  // by path below the target
-
 // Throws BrokenArchive for anything suspicious, and std::system_error if the disk refuses. What was
 // written before stays, so unpack into a temporary folder.
 Contents unpack_wheel(const std::filesystem::path& wheel, const std::filesystem::path& to);
 
 // Writes each member anew over `site_packages`, whose files may be hard links into another
-// environment: they are unlinked first, with the byte code compiled from them. Then unlinks
-// `removed`.
+// environment: they are unlinked first, with the byte code compiled from them. Unlinks `removed`
+// before that.
 Contents lay_over(const std::filesystem::path& tar, const std::set<std::string>& removed,
                   const std::filesystem::path& site_packages);
 

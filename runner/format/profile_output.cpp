@@ -75,9 +75,11 @@ std::string memory_lines(const Profile& profile) {
   const auto mb = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1e6; };
   return printed(
       "\ntensors' memory at its peak %.2f MB: parameters %.2f, buffers %.2f, gradients %.2f, "
-      "optimizer state %.2f, inputs %.2f, activations %.2f, workspace %.2f\n",
+      "optimizer state %.2f, inputs %.2f, other, alive across iterations %.2f, activations %.2f, "
+      "workspace %.2f\n",
       mb(split.peak), mb(split.parameters), mb(split.buffers), mb(split.gradients),
-      mb(split.optimizer_state), mb(split.inputs), mb(split.activations), mb(split.workspace));
+      mb(split.optimizer_state), mb(split.inputs), mb(split.other_alive), mb(split.activations),
+      mb(split.workspace));
 }
 
 std::string hint_lines(const Profile& profile) {

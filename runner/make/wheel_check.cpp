@@ -70,8 +70,7 @@ std::set<std::string> required_by(std::string_view metadata) {
 WheelCheck judge_import(const ProcessResult& process, const std::string& module,
                         const fs::path& site_packages, const std::set<std::string>& required) {
   const std::string attempt = "import " + module + ": ";
-  if (!process.start_error.empty() || process.timed_out || process.out_of_memory ||
-      process.oom_kills > 0 || process.exit_code == 126 || process.exit_code == 127)
+  if (process.cannot_tell() || process.timed_out || process.oom_kills > 0)
     return {{}, attempt + process.describe()};
   const auto said = nlohmann::json::parse(last_json_line(process.output), nullptr, false);
   if (!process.fine() || !said.is_object()) return {attempt + process.describe(), {}};
@@ -95,7 +94,7 @@ WheelCheck check_wheel(const fs::path& wheel, const std::string& module, const f
     const Contents contents = unpack_wheel(wheel, site_packages);
     const fs::path info = dist_info(site_packages);
     if (info.empty()) return {wheel.filename().string() + " has no RECORD", {}};
-    verify(parse_record(read_file(info / "RECORD").value_or("")), contents);
+    verify(read_record(info / "RECORD"), contents);
     required = required_by(read_file(info / "METADATA").value_or(""));
   } catch (const BrokenArchive& broken) {
     return {broken.what(), {}};

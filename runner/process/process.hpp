@@ -50,6 +50,11 @@ struct ProcessResult {
     return start_error.empty() && exit_code == 0 && !timed_out && !out_of_memory &&
            flooded.empty() && !stopped;
   }
+  // Whether it ended by what this machine lacks: the program, or memory. Its own code is not to
+  // blame.
+  bool cannot_tell() const {
+    return !start_error.empty() || out_of_memory || exit_code == 126 || exit_code == 127;
+  }
   // Says in one sentence how it ended, with the last line of its output. If that is a Python
   // exception, the place where it was raised comes first.
   std::string describe() const;

@@ -13,7 +13,8 @@
 namespace nightjar::runner {
 
 struct ReadyBuild {
-  std::string broken = {};      // not empty: it cannot be installed or imported
+  std::string broken = {};                                  // not empty: nothing can run in it
+  RunStatus broken_status = RunStatus::broken_environment;  // of its runs then
   ReadyTorch torch = {};        // which PyTorch it is; empty where only its runs can tell
   ExpectedTorch expected = {};  // what its runs must load
   NativeProgram native = {};

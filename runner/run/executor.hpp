@@ -16,9 +16,9 @@
 namespace nightjar::runner {
 
 struct Prepared {
-  std::string
-      broken;  // not empty: the build cannot be installed or imported; its runs are not tried
+  std::string broken;  // not empty: nothing can run in it, so that its runs are not tried
   double seconds = 0;
+  RunStatus status = RunStatus::broken_environment;  // of its runs then
 };
 
 class Executor {

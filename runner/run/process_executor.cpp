@@ -83,8 +83,8 @@ Prepared ProcessExecutor::prepare(const EnvironmentSpec& spec, bool native, std:
   const auto start = std::chrono::steady_clock::now();
   ReadyBuild build = builds_->make(spec, native, std::move(stop));
   const Prepared prepared{
-      build.broken,
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+      build.broken, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+      build.broken_status};
   ready_.insert_or_assign(spec.key(), std::move(build));
   return prepared;
 }

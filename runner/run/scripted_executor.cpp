@@ -114,12 +114,13 @@ Prepared ScriptedExecutor::prepare(const EnvironmentSpec& environment, bool, std
   if (script_.unpack) {
     const Environment made = environments_->make(environment, stop);
     site_packages_[environment.key()] = made.site_packages;
-    prepared = {made.broken, made.seconds};
+    prepared = {made.broken, made.seconds, made.status};
   } else if (script_.download) {
     try {
       environments_->download_only(environment, stop);
     } catch (const BrokenArchive& error) {
       prepared.broken = error.what();
+      prepared.status = RunStatus::unavailable;
     }
   }
   pretend(script_.prepare_seconds, stop);

@@ -37,15 +37,17 @@ RunTask task_of(JobId job, const JobSpec& spec, std::size_t order) {
   return task;
 }
 
-ParsedRun run_unless_broken(const RunTask& task, const std::string& broken, Executor& executor,
+ParsedRun run_unless_broken(const RunTask& task, const Prepared& prepared, Executor& executor,
                             const Clock& clock, std::stop_token stop) {
   const Time started = clock.now();
   ParsedRun run;
-  if (broken.empty()) {
+  if (prepared.broken.empty()) {
     run = executor.run(task, std::move(stop));
   } else {
-    run.result.status = RunStatus::broken_environment;
-    run.result.reason = broken;
+    run.result.status = prepared.status;
+    run.result.reason = prepared.status == RunStatus::unavailable
+                            ? "its environment cannot be made: " + prepared.broken
+                            : prepared.broken;
   }
   run.result.order = task.order;
   run.result.started_at = started;
@@ -59,9 +61,10 @@ void run_all(JobId job, const JobSpec& spec, const std::vector<Prepared>& prepar
     if (stop.stop_requested()) throw Stopped();
     const PlannedRun& planned = spec.order[i];
     if (hooks.wanted && !hooks.wanted(planned)) continue;
-    const std::string broken =
-        planned.is_control() ? "" : prepared[static_cast<std::size_t>(planned.environment)].broken;
-    ParsedRun run = run_unless_broken(task_of(job, spec, i), broken, executor, clock, stop);
+    const Prepared none;
+    const Prepared& environment =
+        planned.is_control() ? none : prepared[static_cast<std::size_t>(planned.environment)];
+    ParsedRun run = run_unless_broken(task_of(job, spec, i), environment, executor, clock, stop);
     session.packages.insert(run.packages.begin(), run.packages.end());
     session.settings.insert(run.settings.begin(), run.settings.end());
     if (hooks.done) hooks.done(planned, run);

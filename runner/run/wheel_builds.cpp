@@ -17,7 +17,8 @@ ReadyBuild WheelBuilds::make(const EnvironmentSpec& spec, bool native, std::stop
   const Environment environment = environments_.make(spec, stop);
   if (spec.module != "torch") return beside_torch(spec, environment);
   const LibTorch libtorch = libtorch_of_build(environment.site_packages);
-  ReadyBuild build{.broken = environment.broken, .place = place_};
+  ReadyBuild build{
+      .broken = environment.broken, .broken_status = environment.status, .place = place_};
   build.torch = {spec.version, spec.git_version, ""};
   build.expected = {environment.site_packages, spec.version, spec.git_version};
   if (native && environment.broken.empty()) build.native = natives_.make(libtorch, stop);
@@ -38,7 +39,8 @@ ReadyBuild WheelBuilds::make(const EnvironmentSpec& spec, bool native, std::stop
 // The PyTorch is the one of the runner's Python; it is part of the machine, as Python itself is.
 ReadyBuild WheelBuilds::beside_torch(const EnvironmentSpec& spec,
                                      const Environment& environment) const {
-  ReadyBuild build{.broken = environment.broken, .place = place_};
+  ReadyBuild build{
+      .broken = environment.broken, .broken_status = environment.status, .place = place_};
   build.expected = {environment.site_packages, "", "", spec.module};
   build.native.reason =
       "native workloads measure a build of PyTorch, and this one is of " + spec.module;

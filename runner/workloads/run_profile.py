@@ -17,8 +17,9 @@ def profiled(channel, request, found, torch, model):
     from harness.loop import Loop
     from harness.probe import Probe
     from harness.process import Counters
-    from harness.profiler import passes
+    from harness.profiler import memory, passes
     case, step, synchronize = run.prepare(torch, model, request, found)
+    made = memory.Made()
     probe = Probe(int(request.fastest_probe * 1e9))
     loop = Loop(step, synchronize, Counters(), probe)
     begin = time.perf_counter()
@@ -35,10 +36,11 @@ def profiled(channel, request, found, torch, model):
                          cuda)  # a profiler's first iteration makes its own memory
     times = passes.time_pass(step, synchronize, min(request.min_iterations, fits), probe, cuda)
     work, products = passes.work_pass(step, synchronize, found.device, weighed)
-    split, reason = memory_of(passes, step, synchronize, found.device)
+    split, holders, reason = memory_of(passes, step, synchronize, found.device, made)
     channel.send("profile", plain_seconds=plain, iteration_seconds=times.seconds,
                  slowdown=times.slowdown, outside_seconds=times.outside,
-                 operators=rows(times, work), memory=split, memory_reason=reason, gpu=times.gpu,
+                 operators=rows(times, work), memory=split, memory_reason=reason,
+                 memory_holders=holders, gpu=times.gpu,
                  hints=passes.gpu.misaligned(products) if cuda else [],
                  fastest_probe=loop.fastest_probe())
 
@@ -60,13 +62,13 @@ def rows(times, work):
     return table
 
 
-def memory_of(passes, step, synchronize, device):
-    """The split of memory, or None and why. Some compiled steps do not let their saved tensors be
-    watched."""
+def memory_of(passes, step, synchronize, device, made):
+    """The split of memory and who holds what stays, or None and why. Some compiled steps do not let
+    their saved tensors be watched."""
     try:
-        return passes.memory_pass(step, synchronize, device), None
+        return *passes.memory_pass(step, synchronize, device, made), None
     except Exception as error:  # the rest of the profile is good without it
-        return None, run.judge(error)[1]
+        return None, {}, run.judge(error)[1]
 
 
 if __name__ == "__main__":

@@ -328,6 +328,7 @@ const Row<Improvement>& improvement_row() {
        {"workload", of_series(&Improvement::series, &Series::workload_name)},
        {"metric", of_series(&Improvement::series, &Series::metric)},
        {"unit", of_series(&Improvement::series, unit_of)},
+       {"direction", of_series(&Improvement::series, direction_of)},
        {"build", build_at(&Improvement::build), build_ref(), "The first build that is better."},
        {"before", &Improvement::before},
        {"after", &Improvement::after},

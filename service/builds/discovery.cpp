@@ -222,11 +222,11 @@ void Discovery::lock(Build& build, const WheelFacts& facts, Survey& survey) cons
 
 void Discovery::judge(Build& build, const Sha256& sha256, const std::filesystem::path& file,
                       Survey& survey) {
-  build.state = BuildState::unproved;
   try {
     const WheelFacts facts = read_wheel(file, config_.project.version_file);
     const auto verdict = prove(build, sha256, facts, graph_, config_.repository, config_.project);
     if (const auto* unproved = std::get_if<Unproved>(&verdict)) {
+      build.state = unproved->state;
       build.reason = unproved->reason;
     } else {
       const Proved& proved = std::get<Proved>(verdict);
@@ -240,6 +240,7 @@ void Discovery::judge(Build& build, const Sha256& sha256, const std::filesystem:
       if (build.state == BuildState::proved) artifacts_.add(file);
     }
   } catch (const BadWheel& bad) {
+    build.state = BuildState::unusable;
     build.reason = bad.what();
   }
   build.sha256 = sha256;

@@ -35,7 +35,7 @@ struct Known {
 struct Survey {
   std::vector<Build> found;               // listed, not known yet, oldest first
   std::optional<std::string> prove_from;  // set by a first start
-  std::optional<Build> settled;           // a build that became proved or unproved
+  std::optional<Build> settled;           // a build that became proved, unproved or unusable
   std::optional<Build> postponed;  // could not be downloaded; `reason` says why, tried again later
   std::optional<Lock> lock;        // of the settled build, if its packages are resolved
   std::vector<std::string> problems;  // of the source, one line each: for the log
@@ -59,11 +59,11 @@ class Discovery {
 
   Known known(storage::Database& db) const;
   // Lists the source and settles at most one build, oldest first: proved and in the artifacts, or
-  // unproved with the reason. A first start takes wheels of the last keep_days (at least the two
-  // newest) for rows and proves the newest first_nightlies of them; afterwards every newer one is
-  // proved. What cannot be downloaded stays found and is tried again after 5, 10, 20 s, ... 60
-  // minutes, unless its source does not list it any more. Never throws for what the source or git's
-  // remote does: that is in `problems` and `postponed`.
+  // unproved or unusable with the reason. A first start takes wheels of the last keep_days (at
+  // least the two newest) for rows and proves the newest first_nightlies of them; afterwards every
+  // newer one is proved. What cannot be downloaded stays found and is tried again after 5, 10, 20
+  // s, ... 60 minutes, unless its source does not list it any more. Never throws for what the
+  // source or git's remote does: that is in `problems` and `postponed`.
   Survey survey(const Known& known);
   Changes apply(storage::Database& db, const Survey& survey) const;
   // The three phases at once, for a caller on one thread.

@@ -7,7 +7,7 @@
 
 #include "service/builds/elf_sections.hpp"
 #include "service/builds/fat_binaries.hpp"
-#include "service/builds/wheel_members.hpp"
+#include "service/builds/wheel_reading.hpp"
 
 namespace nightjar::service {
 

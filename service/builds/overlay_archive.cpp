@@ -6,6 +6,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "storage/base/utf8_names.hpp"
+
 namespace nightjar::service {
 
 namespace {
@@ -27,7 +29,9 @@ void write_member(archive* tar, const std::filesystem::path& to, const std::stri
   archive_entry_set_perm(entry.get(), 0644);
   archive_entry_set_size(entry.get(), static_cast<la_int64_t>(content.size()));
   archive_entry_set_mtime(entry.get(), year_1980, 0);
-  if (archive_write_header(tar, entry.get()) != ARCHIVE_OK) fail("write", to, tar);
+  // A warning is about a name that is no UTF-8, which is written byte by byte.
+  const int status = archive_write_header(tar, entry.get());
+  if (status != ARCHIVE_OK && status != ARCHIVE_WARN) fail("write", to, tar);
   const la_ssize_t written = archive_write_data(tar, content.data(), content.size());
   if (written != static_cast<la_ssize_t>(content.size())) fail("write", to, tar);
 }
@@ -37,6 +41,7 @@ void write_member(archive* tar, const std::filesystem::path& to, const std::stri
 void write_overlay(const std::filesystem::path& to,
                    const std::vector<std::pair<std::string, std::string>>& files,
                    const std::vector<std::string>& removed) {
+  const Utf8Names names;
   const std::unique_ptr<archive, int (*)(archive*)> tar(archive_write_new(), archive_write_free);
   archive_write_set_format_pax_restricted(tar.get());
   if (archive_write_open_filename(tar.get(), to.c_str()) != ARCHIVE_OK)
@@ -49,6 +54,7 @@ void write_overlay(const std::filesystem::path& to,
 }
 
 std::vector<std::string> removed_by(const std::filesystem::path& overlay) {
+  const Utf8Names names;
   const std::unique_ptr<archive, int (*)(archive*)> tar(archive_read_new(), archive_read_free);
   archive_read_support_format_tar(tar.get());
   archive_read_support_format_empty(tar.get());
@@ -57,8 +63,9 @@ std::vector<std::string> removed_by(const std::filesystem::path& overlay) {
   archive_entry* entry = nullptr;
   const int status = archive_read_next_header(tar.get(), &entry);
   if (status == ARCHIVE_EOF) return {};
-  if (status != ARCHIVE_OK) fail("read", overlay, tar.get());
-  if (std::string(archive_entry_pathname(entry)) != removed_member) return {};
+  if (status != ARCHIVE_OK && status != ARCHIVE_WARN) fail("read", overlay, tar.get());
+  const char* name = archive_entry_pathname(entry);
+  if (!name || std::string(name) != removed_member) return {};
   std::string text(static_cast<std::size_t>(archive_entry_size(entry)), '\0');
   if (archive_read_data(tar.get(), text.data(), text.size()) !=
       static_cast<la_ssize_t>(text.size()))

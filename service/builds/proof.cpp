@@ -28,19 +28,18 @@ std::optional<int> day_number(std::string_view date) {
   return std::chrono::sys_days(day).time_since_epoch().count();
 }
 
-Reason versions_disagree(const Build& build, const WheelFacts& facts, const Project& project) {
-  if (normalized_name(facts.metadata_name) != normalized_name(project.package))
-    return "its METADATA is of '" + facts.metadata_name + "', not " + project.package;
-  if (facts.metadata_version != build.version)
-    return "its METADATA says version " + facts.metadata_version + ", the file name " +
-           build.version;
+std::optional<Unproved> versions_disagree(const Build& build, const WheelFacts& facts,
+                                          const Project& project) {
+  if (const auto reason = metadata_disagrees(build, facts, project))
+    return Unproved{*reason, BuildState::unusable};
   if (!project.version_file.empty() && facts.version_file.version != build.version)
-    return project.version_file + " says version " + facts.version_file.version +
-           ", the file name " + build.version;
+    return Unproved{project.version_file + " says version " + facts.version_file.version +
+                    ", the file name " + build.version};
   const std::string file_name = file_name_of(build.url);
   const auto name = parse_wheel_name(file_name);
   if (!name || name->version.text != build.version)
-    return "the file is called '" + file_name + "', which is not version " + build.version;
+    return Unproved{"the file is called '" + file_name + "', which is not version " +
+                    build.version};
   return std::nullopt;
 }
 
@@ -112,13 +111,23 @@ std::variant<Proved, Unproved> prove_by_name(const Build& build, const git::Comm
 
 }  // namespace
 
+std::optional<std::string> metadata_disagrees(const Build& build, const WheelFacts& facts,
+                                              const Project& project) {
+  if (normalized_name(facts.metadata_name) != normalized_name(project.package))
+    return "its METADATA is of '" + facts.metadata_name + "', not " + project.package;
+  if (facts.metadata_version != build.version)
+    return "its METADATA says version " + facts.metadata_version + ", the file name " +
+           build.version;
+  return std::nullopt;
+}
+
 std::variant<Proved, Unproved> prove(const Build& build, const Sha256& file_sha256,
                                      const WheelFacts& facts, const git::CommitGraph& graph,
                                      const Config::Repository& branches, const Project& project) {
   if (build.sha256 && *build.sha256 != file_sha256)
     return Unproved{"the index says SHA-256 " + build.sha256->brief() + "..., the file has " +
                     file_sha256.brief() + "..."};
-  if (const auto reason = versions_disagree(build, facts, project)) return Unproved{*reason};
+  if (auto unproved = versions_disagree(build, facts, project)) return *std::move(unproved);
   if (project.version_file.empty()) return prove_by_name(build, graph, branches);
   if (const auto reason = variant_disagrees(build.variant, facts.version_file))
     return Unproved{*reason};
@@ -146,7 +155,7 @@ std::variant<Proved, Unproved> prove_ci(const Build& build, const CommitSha& hea
                                         const Config::Repository& branches,
                                         const NativeStateOf& native_state) {
   const Project pytorch;  // nobody else's CI is asked
-  if (const auto reason = versions_disagree(build, facts, pytorch)) return Unproved{*reason};
+  if (auto unproved = versions_disagree(build, facts, pytorch)) return *std::move(unproved);
   if (const auto reason = variant_disagrees(build.variant, facts.version_file))
     return Unproved{*reason};
   const auto version = parse_version(build.version);

@@ -20,7 +20,15 @@ struct Proved {
 };
 struct Unproved {
   std::string reason;  // one sentence, names what disagrees
+  // unusable: it is at fault as a package, since installers refuse METADATA that does not fit the
+  // file name.
+  BuildState state = BuildState::unproved;
 };
+
+// Why METADATA is of another package or version than the build, which has them of its file name;
+// nullopt: it fits.
+std::optional<std::string> metadata_disagrees(const Build& build, const WheelFacts& facts,
+                                              const Project& project);
 
 // `build.sha256` is what the index claims, if it does. Checked in this order: the hash; the version
 // in file name, METADATA and the project's version file; the variant against cuda and hip;

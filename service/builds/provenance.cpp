@@ -7,7 +7,7 @@
 
 #include "service/builds/overlay.hpp"
 #include "service/builds/packages.hpp"
-#include "service/builds/wheel_members.hpp"
+#include "service/builds/wheel_reading.hpp"
 #include "storage/base/split.hpp"
 
 namespace nightjar::service {

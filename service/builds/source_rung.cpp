@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "service/builds/proof.hpp"
 #include "service/builds/wheel.hpp"
 #include "service/builds/wheel_name.hpp"
 #include "storage/base/digest.hpp"
@@ -33,29 +34,28 @@ BuildOutcome outcome_of_built(const Database& db, const SourceBuild& asked) {
   return PutOff{asked.job, "its wheel is no use: " + build->reason, asked.failures, std::nullopt};
 }
 
-std::optional<std::string> disagreement(const ToProve& asked, const WheelFacts& facts,
-                                        const git::CommitGraph& graph, const Project& project) {
+std::optional<Unproved> disagreement(const ToProve& asked, const WheelFacts& facts,
+                                     const git::CommitGraph& graph, const Project& project) {
   const std::string file = file_name_of(asked.build.url);
   const std::string distribution = file.substr(0, file.find('-'));
-  if (normalized_name(facts.metadata_name) != normalized_name(project.package) ||
-      normalized_name(distribution) != normalized_name(project.package))
-    return "it is a wheel of '" + facts.metadata_name + "', not of " + project.package;
-  if (facts.metadata_version != asked.build.version)
-    return "its METADATA says version " + facts.metadata_version + ", the file name " +
-           asked.build.version;
-  if (!graph.find(asked.commit)) return "commit " + asked.commit.brief() + " is not known here";
+  if (normalized_name(distribution) != normalized_name(project.package))
+    return Unproved{"it is a wheel of '" + distribution + "', not of " + project.package};
+  if (const auto reason = metadata_disagrees(asked.build, facts, project))
+    return Unproved{*reason, BuildState::unusable};
+  if (!graph.find(asked.commit))
+    return Unproved{"commit " + asked.commit.brief() + " is not known here"};
   if (project.version_file.empty()) return std::nullopt;
   const VersionFile& version = facts.version_file;
   if (version.version != asked.build.version)
-    return project.version_file + " says version " + version.version + ", the file name " +
-           asked.build.version;
+    return Unproved{project.version_file + " says version " + version.version + ", the file name " +
+                    asked.build.version};
   if (version.git_version && *version.git_version != asked.commit.str())
-    return project.version_file + " names commit " + *version.git_version + ", not " +
-           asked.commit.str();
+    return Unproved{project.version_file + " names commit " + *version.git_version + ", not " +
+                    asked.commit.str()};
   const bool cuda = asked.build.variant.starts_with("cu");
   if (cuda != version.cuda.has_value())
-    return "it should be of variant " + asked.build.variant + ", but was built for " +
-           (version.cuda ? "CUDA " + *version.cuda : "the CPU only");
+    return Unproved{"it should be of variant " + asked.build.variant + ", but was built for " +
+                    (version.cuda ? "CUDA " + *version.cuda : "the CPU only")};
   return std::nullopt;
 }
 
@@ -96,11 +96,13 @@ Build prove_from_source(const ToProve& asked, const std::filesystem::path& wheel
       return build;
     }
     const WheelFacts facts = read_wheel(wheel, project.version_file);
-    if (const auto reason = disagreement(asked, facts, graph, project)) {
-      build.reason = *reason;
+    if (const auto unproved = disagreement(asked, facts, graph, project)) {
+      build.state = unproved->state;
+      build.reason = unproved->reason;
       return build;
     }
   } catch (const BadWheel& bad) {
+    build.state = BuildState::unusable;
     build.reason = bad.what();
     return build;
   }

@@ -56,8 +56,8 @@ struct ToProve {
 std::optional<ToProve> next_to_prove(const storage::Database& db);
 
 // Holds the wheel's hash, name and METADATA, and its version file if the project has one, against
-// what was asked for. Returns the build as proved or unproved, with the reason. Reads files and
-// `graph` only. Throws std::runtime_error if the wheel cannot be read.
+// what was asked for. Returns the build as proved, unproved or unusable, with the reason. Reads
+// files and `graph` only. Throws std::runtime_error if the wheel cannot be read.
 Build prove_from_source(const ToProve& asked, const std::filesystem::path& wheel,
                         const git::CommitGraph& graph, const Project& project);
 

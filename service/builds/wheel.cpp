@@ -1,16 +1,11 @@
 #include "service/builds/wheel.hpp"
 
 #include <algorithm>
-#include <archive.h>
-#include <archive_entry.h>
-#include <memory>
 #include <set>
 
 namespace nightjar::service {
 
 namespace {
-
-constexpr la_int64_t text_limit_bytes = 4 << 20;
 
 std::string_view trim_field(std::string_view text) {
   constexpr std::string_view space = " \t\r";
@@ -35,46 +30,43 @@ std::optional<std::string> string_literal(std::string_view text) {
   return std::string(inside);
 }
 
-bool leaves_folder(std::string_view name) {
-  if (name.empty() || name.front() == '/' || name.find('\\') != std::string_view::npos) return true;
-  for (;;) {
-    const auto slash = name.find('/');
-    if (name.substr(0, slash) == "..") return true;
-    if (slash == std::string_view::npos) return false;
-    name.remove_prefix(slash + 1);
+// "torch-2.15.0.dist-info" of a member of it; empty: it is not in such a folder.
+std::string info_folder(const std::string& name) {
+  const std::string folder = name.substr(0, name.find('/'));
+  return folder.size() < name.size() && folder.ends_with(".dist-info") ? folder : "";
+}
+
+// Installers want exactly one.
+std::string only_info_folder(const Contents& files) {
+  std::set<std::string> folders;
+  for (const auto& [name, content] : files)
+    if (auto folder = info_folder(name); !folder.empty()) folders.insert(std::move(folder));
+  if (folders.empty()) throw BadWheel("it has no .dist-info folder, and so no METADATA");
+  if (folders.size() > 1)
+    throw BadWheel("it has two .dist-info folders, " + *folders.begin() + " and " +
+                   *folders.rbegin());
+  return *folders.begin();
+}
+
+const std::string& text_of(const WheelMembers& members, const std::string& name) {
+  const auto found = members.texts.find(name);
+  if (found == members.texts.end()) throw BadWheel("it has no " + name);
+  return found->second;
+}
+
+// Other files of .dist-info may be missing, but not those that say how to install the wheel. A
+// builder's own script may make a wheel without WHEEL, which our runners do not need.
+void check_record(const WheelMembers& members, const std::string& info, bool laid_over) {
+  try {
+    const Record record = parse_record(text_of(members, info + "/RECORD"));
+    const std::string tags = info + "/WHEEL";
+    if (record.contains(tags) && !members.files.contains(tags))
+      throw BadWheel("RECORD lists " + tags + ", which is missing");
+    if (const auto misfit = record_misfit(record, members.files, laid_over))
+      throw BadWheel("it does not fit its RECORD: " + *misfit);
+  } catch (const MalformedRecord& malformed) {
+    throw BadWheel(malformed.what());
   }
-}
-
-// Whether `name` is the file `file` of the wheel's .dist-info folder.
-bool is_info(std::string_view name, std::string_view file) {
-  const auto slash = name.find('/');
-  return slash != std::string_view::npos && name.substr(slash + 1) == file &&
-         name.substr(0, slash).ends_with(".dist-info");
-}
-
-using Archive = std::unique_ptr<archive, int (*)(archive*)>;
-
-// libarchive does not give a reason for everything that it refuses.
-std::string reason_of(archive* zip) {
-  const char* reason = archive_error_string(zip);
-  return reason ? reason : "a part of it is not understood";
-}
-
-std::string read_text(archive* zip, archive_entry* entry, const std::string& name) {
-  std::string text;
-  char block[1 << 14];
-  for (;;) {
-    const la_ssize_t size = archive_read_data(zip, block, sizeof block);
-    if (size < 0) throw BadWheel("its member " + name + " cannot be read: " + reason_of(zip));
-    if (size == 0) break;
-    text.append(block, static_cast<std::size_t>(size));
-    if (static_cast<la_int64_t>(text.size()) > text_limit_bytes)
-      throw BadWheel("its member " + name + " is far too large");
-  }
-  if (archive_entry_size_is_set(entry) &&
-      archive_entry_size(entry) != static_cast<la_int64_t>(text.size()))
-    throw BadWheel("its member " + name + " is cut off");
-  return text;
 }
 
 void read_requirement(std::string_view text, WheelFacts& facts) {
@@ -127,44 +119,33 @@ std::optional<VersionFile> parse_version_file(std::string_view text) {
   return has_version ? std::optional(file) : std::nullopt;
 }
 
-WheelFacts read_wheel(const std::filesystem::path& file, const std::string& wanted) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error))
-    throw std::runtime_error("cannot read the wheel " + file.string() + ": no such file");
-  const Archive zip(archive_read_new(), archive_read_free);
-  // The seeking reader alone: it needs the directory at the end, which a file that was cut off
-  // lacks.
-  archive_read_support_format_zip_seekable(zip.get());
-  if (archive_read_open_filename(zip.get(), file.c_str(), 1 << 16) != ARCHIVE_OK)
-    throw BadWheel("it is no whole zip archive: " + reason_of(zip.get()));
+WheelFacts read_wheel(const std::filesystem::path& file, const std::string& version_file,
+                      bool laid_over) {
+  const WheelMembers members = read_members(file, [&](const std::string& name) {
+    const std::string folder = info_folder(name);
+    const std::string rest = folder.empty() ? "" : name.substr(folder.size());
+    return name == version_file || rest == "/METADATA" || rest == "/WHEEL" || rest == "/RECORD";
+  });
+  const std::string info = only_info_folder(members.files);
   WheelFacts facts;
-  std::optional<VersionFile> version_file;
-  std::set<std::string> seen;
-  archive_entry* entry = nullptr;
-  int status = ARCHIVE_OK;
-  while ((status = archive_read_next_header(zip.get(), &entry)) == ARCHIVE_OK ||
-         status == ARCHIVE_WARN) {
-    const char* path = archive_entry_pathname(entry);
-    const std::string name = path ? path : "";
-    if (leaves_folder(name)) throw BadWheel("its member '" + name + "' would leave the folder");
-    const auto type = archive_entry_filetype(entry);
-    if (type != AE_IFREG && type != AE_IFDIR)
-      throw BadWheel("its member '" + name + "' is neither a file nor a folder");
-    if (!seen.insert(name).second) throw BadWheel("its member '" + name + "' is there twice");
-    if (name == wanted) {
-      version_file = parse_version_file(read_text(zip.get(), entry, name));
-      if (!version_file) throw BadWheel("its " + wanted + " does not say __version__");
-    } else if (is_info(name, "WHEEL")) {
-      read_tags(read_text(zip.get(), entry, name), facts);
-    } else if (is_info(name, "METADATA")) {
-      if (!facts.metadata_version.empty()) throw BadWheel("it has two METADATA files");
-      read_metadata(read_text(zip.get(), entry, name), facts);
-    }
-  }
-  if (status != ARCHIVE_EOF) throw BadWheel("it is no whole zip archive: " + reason_of(zip.get()));
-  if (!version_file && !wanted.empty()) throw BadWheel("it has no " + wanted);
+  read_metadata(text_of(members, info + "/METADATA"), facts);
   if (facts.metadata_version.empty()) throw BadWheel("it has no METADATA with a version");
-  if (version_file) facts.version_file = *version_file;
+  if (const auto tags = members.texts.find(info + "/WHEEL"); tags != members.texts.end())
+    read_tags(tags->second, facts);
+  check_record(members, info, laid_over);
+  if (version_file.empty()) return facts;
+  const auto version = parse_version_file(text_of(members, version_file));
+  if (!version) throw BadWheel("its " + version_file + " does not say __version__");
+  facts.version_file = *version;
+  return facts;
+}
+
+WheelFacts read_metadata_of(const std::filesystem::path& file) {
+  const WheelMembers members = read_members(
+      file, [](const std::string& name) { return name == info_folder(name) + "/METADATA"; },
+      Reading::wanted_texts);
+  WheelFacts facts;
+  read_metadata(text_of(members, only_info_folder(members.files) + "/METADATA"), facts);
   return facts;
 }
 

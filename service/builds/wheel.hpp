@@ -1,14 +1,15 @@
-// What is inside a wheel, as far as a build's identity goes. Reads the zip only; nothing is
-// unpacked or executed.
+// What is inside a wheel: whether it is whole as a package, and what tells a build's identity.
+// Reads the zip only; nothing is unpacked or executed.
 #pragma once
 
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "service/builds/wheel_members.hpp"
 
 namespace nightjar::service {
 
@@ -32,15 +33,16 @@ struct WheelFacts {
 };
 // Reads the fields of METADATA that `facts` has, up to the description.
 void read_metadata(std::string_view text, WheelFacts& facts);
-// Something is wrong with the wheel itself, and trying again will not help: truncated, no zip, a
-// member that leaves the folder, no torch/version.py. The message is a sentence without the path.
-struct BadWheel : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-// Reads every member's header, and so sees a file that was cut off. `version_file` is the member
-// that says which version it is; empty: none, and the facts have an empty one. Throws BadWheel, or
-// std::runtime_error with the path if the file cannot be opened.
+// Reads every member and holds it against RECORD (record_misfit). `version_file` is the member that
+// says which version it is; empty: none, and the facts have an empty one. `laid_over`: it is of
+// PyTorch's CI, which leaves RECORD as it was. Throws BadWheel for what pip, uv or our runners
+// cannot install and for what RECORD contradicts; std::runtime_error with the path if the file
+// cannot be opened.
 WheelFacts read_wheel(const std::filesystem::path& file,
-                      const std::string& version_file = "torch/version.py");
+                      const std::string& version_file = "torch/version.py", bool laid_over = false);
+
+// The fields of METADATA alone, without a look at other members: for a wheel that was proved.
+// Throws as read_wheel() does.
+WheelFacts read_metadata_of(const std::filesystem::path& file);
 
 }  // namespace nightjar::service

@@ -1,23 +1,37 @@
-// The members of a wheel: which there are, and the bytes of one. Used by what reads more of a wheel
-// than its identity; nothing is unpacked or executed.
+// The members of a wheel, each read once from its beginning to its end and never held in memory
+// whole. Used by wheel.cpp.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
+#include <stdexcept>
 #include <string>
-#include <vector>
 
-#include "service/builds/elf_sections.hpp"
+#include "storage/base/wheel_record.hpp"
 
 namespace nightjar::service {
 
-struct WheelMember {
-  std::string name;
-  std::int64_t size_bytes = 0;
+// Something is wrong with the wheel itself, and trying again will not help. The message is a
+// sentence without the path.
+struct BadWheel : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
-// Files alone, in the order of the archive. Throws std::runtime_error for what is no whole zip.
-std::vector<WheelMember> members_of(const std::filesystem::path& wheel);
-// Reads a member of the wheel from its beginning; nothing comes if there is none.
-ReadFromStart member_of(const std::filesystem::path& wheel, std::string member);
+
+// wanted_texts: the other members are listed without size and hash, and not looked into.
+enum class Reading { whole, wanted_texts };
+
+struct WheelMembers {
+  Contents files;                            // of all of them
+  std::map<std::string, std::string> texts;  // of those that were wanted
+};
+
+// Reads the whole archive, and so sees one that was cut off or damaged anywhere. Of members with
+// one name the last counts, as for pip and uv; with another content it is refused, since tools may
+// differ in which they take. Throws BadWheel, also for a member that has no business in a wheel, or
+// std::runtime_error with the path if the file cannot be opened.
+WheelMembers read_members(const std::filesystem::path& wheel,
+                          const std::function<bool(const std::string&)>& wants_text,
+                          Reading reading = Reading::whole);
 
 }  // namespace nightjar::service

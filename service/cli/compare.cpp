@@ -17,7 +17,7 @@ namespace {
 struct Row {
   std::string metric, verdict, unit;  // no unit if it is not known
   double control = 0, treatment = 0;
-  std::optional<bisect::Ratio> ratio;  // none of a slope, which has a difference
+  std::optional<bisect::Ratio> ratio;  // none of a slope and where there is a 0: a difference then
   bisect::Difference difference;
   std::size_t control_runs = 0, treatment_runs = 0;
 };
@@ -26,6 +26,36 @@ struct Row {
 std::string verdict_of(bisect::Confirmation::Verdict verdict) {
   using Verdict = bisect::Confirmation::Verdict;
   return std::string(name_of(verdict == Verdict::more ? Verdict::inconclusive : verdict));
+}
+
+// Even the whole range of so few runs covers less than 90 % of what an interval should.
+bool has_interval(const Row& row) {
+  const auto n = static_cast<double>(row.control_runs), m = static_cast<double>(row.treatment_runs);
+  const double ways = std::exp(std::lgamma(n + m + 1) - std::lgamma(n + 1) - std::lgamma(m + 1));
+  return 2 / ways < .1 + 1e-6;
+}
+
+bool all_are_positive(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
+}
+
+// Judges by the difference, which a slope and a 0 have in place of a ratio. Of a 0 the change must
+// be the threshold's share of the larger side, so that any clear change from 0 counts.
+void judge_by_difference(Row& row, const std::vector<double>& control,
+                         const std::vector<double>& treatment, const Metric* metric,
+                         double threshold) {
+  const bool is_slope = metric && metric->repeatability == Repeatability::slope;
+  const double larger = std::max(std::abs(row.control), std::abs(row.treatment));
+  const double of_metric = metric ? metric->least_change : 0;
+  const double least = is_slope ? of_metric : std::max(of_metric, threshold * larger);
+  row.difference = bisect::difference(control, treatment, bisect::DetectionPolicy{}.confidence);
+  const bool swapped = higher_is_better(row.metric);
+  const auto judged = swapped ? bisect::judge_difference(treatment, control, least)
+                              : bisect::judge_difference(control, treatment, least);
+  row.verdict = verdict_of(judged.verdict);
+  const auto& [value, low, high] = row.difference;
+  if (least == 0 && low == 0 && high == 0 && has_interval(row))
+    row.verdict = name_of(bisect::Confirmation::Verdict::same);
 }
 
 Row compare_metric(const std::string& name, const std::vector<double>& control,
@@ -38,10 +68,9 @@ Row compare_metric(const std::string& name, const std::vector<double>& control,
   row.control_runs = control.size();
   row.treatment_runs = treatment.size();
   const Metric* metric = metric_of(name);
-  if (metric && metric->repeatability == Repeatability::slope) {
-    const auto judged = bisect::judge_difference(control, treatment, metric->least_change);
-    row.verdict = verdict_of(judged.verdict);
-    row.difference = judged.difference;
+  if ((metric && metric->repeatability == Repeatability::slope) || !all_are_positive(control) ||
+      !all_are_positive(treatment)) {
+    judge_by_difference(row, control, treatment, metric, threshold);
     return row;
   }
   bisect::DetectionPolicy policy;
@@ -80,13 +109,6 @@ nlohmann::json row_json(const Row& row) {
     out["difference"] = {{"value", value}, {"low", low}, {"high", high}};
   }
   return out;
-}
-
-// Even the whole range of so few runs covers less than 90 % of what an interval should.
-bool has_interval(const Row& row) {
-  const auto n = static_cast<double>(row.control_runs), m = static_cast<double>(row.treatment_runs);
-  const double ways = std::exp(std::lgamma(n + m + 1) - std::lgamma(n + 1) - std::lgamma(m + 1));
-  return 2 / ways < .1 + 1e-6;
 }
 
 // Where a side has fewer runs than a verdict wants.
@@ -131,6 +153,18 @@ void print_one_sided(const std::vector<OneSided>& list, const char* here, const 
   }
 }
 
+nlohmann::json not_judged_json(const std::vector<NotJudged>& list) {
+  auto out = nlohmann::json::array();
+  for (const NotJudged& one : list) out.push_back({{"name", one.name}, {"reason", one.reason}});
+  return out;
+}
+
+void print_not_judged(const std::vector<NotJudged>& list, bool markdown) {
+  for (const NotJudged& one : list)
+    std::printf("%snot judged: %s (%s)\n", markdown ? "- " : "", one.name.c_str(),
+                one.reason.c_str());
+}
+
 TextTable rows_table(const std::vector<Row>& rows) {
   const bool all_ratios =
       std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.ratio.has_value(); });
@@ -163,21 +197,24 @@ int compare(const CompareOptions& options) {
   // with each other.
   const bool any_failed = std::any_of(lost.begin(), lost.end(),
                                       [](const OneSided& one) { return !one.reason.empty(); });
-  if (rows.empty() && !any_failed)
+  const auto without = not_judged(control, treatment);
+  if (rows.empty() && !any_failed && without.empty())
     throw BadInput("cannot compare: no metric is in the files of both sides");
   if (options.format == "json") {
     auto list = nlohmann::json::array();
     for (const Row& row : rows) list.push_back(row_json(row));
     const nlohmann::json out{{"metrics", list},
                              {"only_in_control", one_sided_json(lost)},
-                             {"only_in_treatment", one_sided_json(added)}};
+                             {"only_in_treatment", one_sided_json(added)},
+                             {"not_judged", not_judged_json(without)}};
     std::printf("%s\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
   } else {
     const bool markdown = options.format == "markdown";
     if (!rows.empty()) std::fputs(table_text(rows_table(rows), markdown).c_str(), stdout);
-    if (markdown && !rows.empty() && lost.size() + added.size() > 0) std::puts("");
+    if (markdown && !rows.empty() && lost.size() + added.size() + without.size() > 0) std::puts("");
     print_one_sided(lost, "control", "treatment", markdown);
     print_one_sided(added, "treatment", "control", markdown);
+    print_not_judged(without, markdown);
     if (options.format == "table" && any_is_of_runs(rows))
       std::puts("latency: the first decile of a run's undisturbed iterations");
     if (options.format == "table" && any_is("inconclusive", rows))

@@ -14,18 +14,17 @@
 namespace nightjar::cli {
 namespace {
 
-using Metrics = std::map<std::string, std::vector<double>>;
-
-void add_value(Metrics& metrics, const std::string& name, double value) {
-  const Metric* known = metric_of(name);
-  const bool may_be_zero = known && known->repeatability == Repeatability::slope;
-  if (std::isfinite(value) && (value > 0 || may_be_zero)) metrics[name].push_back(value);
+void add_value(MetricsSide& side, const std::string& name, double value) {
+  if (std::isfinite(value))
+    side.values[name].push_back(value);
+  else
+    ++side.not_numbers[name];
 }
 
 void add_value_of(MetricsSide& side, const std::string& workload, const std::string& metric,
                   double value) {
   side.workloads[workload + " " + metric] = workload;
-  add_value(side.values, workload + " " + metric, value);
+  add_value(side, workload + " " + metric, value);
 }
 
 // An error's text may be a whole traceback, whose last line says most.
@@ -40,9 +39,10 @@ std::string one_line(std::string text) {
 void add_torchbench(MetricsSide& side, const nlohmann::json& list, const std::string& attempt) {
   for (const auto& [name, value] : list.items()) {
     if (value.is_string()) side.reasons[name] = one_line(value.get<std::string>());
+    if (value.is_null()) ++side.not_numbers[name];
     if (value.is_null() || value.is_string()) continue;
     if (!value.is_number()) throw BadInput(attempt + ": metric '" + name + "' is no number");
-    add_value(side.values, name, value.get<double>());
+    add_value(side, name, value.get<double>());
   }
 }
 
@@ -88,7 +88,10 @@ std::string workload_of(const CsvFile& file, const std::vector<std::string>& row
 void add_dynamo(MetricsSide& side, const CsvFile& file) {
   for (const auto& row : file.rows) {
     const std::string workload = workload_of(file, row);
-    if (file.number(row, "speedup") == 0) side.reasons[workload] = "its speed-up is 0: it failed";
+    if (file.number(row, "speedup") == 0) {
+      side.reasons[workload] = "its speed-up is 0: it failed";
+      continue;
+    }
     for (const char* column : {"speedup", "abs_latency", "compilation_latency", "compression_ratio",
                                "eager_peak_mem", "dynamo_peak_mem"})
       if (const auto value = file.number(row, column)) add_value_of(side, workload, column, *value);
@@ -158,6 +161,31 @@ std::vector<OneSided> only_in(const MetricsSide& side, const MetricsSide& other)
     else
       for (const std::string& metric : all) out.push_back({metric, why, false, false});
   }
+  return out;
+}
+
+std::vector<NotJudged> not_judged(const MetricsSide& control, const MetricsSide& treatment) {
+  std::map<std::string, std::string> why;
+  const auto has_any = [](const MetricsSide& side, const std::string& name) {
+    return side.values.contains(name) || side.not_numbers.contains(name);
+  };
+  const auto look = [&](const MetricsSide& side, const MetricsSide& other, const char* called) {
+    for (const auto& [name, count] : side.not_numbers)
+      if (has_any(other, name))
+        why[name] += (why[name].empty() ? "" : ", ") + std::to_string(count) + " of " +
+                     std::to_string(count + (side.values.contains(name)
+                                                 ? static_cast<int>(side.values.at(name).size())
+                                                 : 0)) +
+                     " values of the " + called + (count == 1 ? " is" : " are") +
+                     " no finite number";
+  };
+  look(control, treatment, "control");
+  look(treatment, control, "treatment");
+  for (const auto& [name, reason] : control.reasons)
+    if (const auto other = treatment.reasons.find(name); other != treatment.reasons.end())
+      why[name] = "it failed on both sides: " + (other->second.empty() ? reason : other->second);
+  std::vector<NotJudged> out;
+  for (const auto& [name, reason] : why) out.push_back({name, reason});
   return out;
 }
 

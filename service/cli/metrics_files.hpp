@@ -19,12 +19,14 @@ struct MetricsSide {
   std::map<std::string, std::string>
       reasons;  // why a workload, or a metric without one, failed: one line
   std::map<std::string, std::map<std::string, std::set<std::string>>>
-      setups;  // of a workload: machine and settings
+      setups;                              // of a workload: machine and settings
+  std::map<std::string, int> not_numbers;  // of a metric: how many values are no finite number
 };
 // Values of TorchBench's metrics files go by their names, a value a file; of dynamo's performance
 // CSV by "<workload> <column>"; of the JSON of `nightjar-runner measure` by "<workload> <metric>",
-// a value a run. What was not measured (a text in place of a number, null; 0 or a negative number
-// but of a slope) is left out. Throws BadInput that names the file.
+// a value a run. 0 is a value, but not in a row of dynamo's whose speed-up is 0: that model failed.
+// What was not measured (a text in place of a number, null, NaN) is left out and told. Throws
+// BadInput that names the file.
 MetricsSide read_side(const std::vector<std::filesystem::path>& files);
 
 // What a comparison has on one side only: a workload, or a metric that its workload lacks on the
@@ -35,6 +37,12 @@ struct OneSided {
   bool has_rows = false;     // some runs of it are there all the same
 };
 std::vector<OneSided> only_in(const MetricsSide& side, const MetricsSide& other);
+
+// What both sides speak of and that has no verdict, or one by a part of its values, and why.
+struct NotJudged {
+  std::string name, reason;
+};
+std::vector<NotJudged> not_judged(const MetricsSide& control, const MetricsSide& treatment);
 // What differs in how a workload was measured on both sides, such as "threads (1 and 4)", by
 // workload.
 std::map<std::string, std::string> other_setups(const MetricsSide& control,

@@ -24,6 +24,10 @@ std::string build_trouble(const SourceFacts& facts, const Config::Source& source
   const Build& newest = *facts.newest;
   // One that is found and has no reason is about to be proved.
   if (newest.state == BuildState::proved || newest.reason.empty()) return "";
+  // Until a whole one is listed, whatever was proved before.
+  if (newest.state == BuildState::unusable)
+    return "the newest wheel, " + newest.version + ", is unusable: " + newest.reason +
+           ". No commit is blamed for it; the next night measures the next wheel that can be used";
   std::string why = newest.version + " is not proved: " + newest.reason;
   if (newest.state == BuildState::found) return why;
   return facts.has_proved ? "" : "no build can be measured; the newest, " + why;

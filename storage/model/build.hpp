@@ -16,8 +16,9 @@ namespace nightjar {
 NIGHTJAR_ENUM(BuildKind, nightly, ci, overlay, source, crossed);
 
 // found: listed by a source, nothing proved yet. proved: hash, version and commit agree.
-// unproved: kept and marked, never measured. unusable: its environment cannot be made or imported.
-// imported: only a history of somebody else's knows it (model/history.hpp); never measured here.
+// unproved: kept and marked, never measured. unusable: at fault as a package, or no versions of
+// other packages satisfy it; nothing is measured, and no commit is to blame. imported: only a
+// history of somebody else's knows it (model/history.hpp); never measured here.
 NIGHTJAR_ENUM(BuildState, found, proved, unproved, unusable, imported);
 
 // Which machines can run a wheel, as far as it says; nullopt: it does not say.

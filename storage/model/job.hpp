@@ -95,9 +95,10 @@ struct JobSpec {
   std::optional<SourceSpec> source;
 };
 
-// unavailable: cannot run here (no CUDA device, missing module). broken_environment: its build
-// cannot be installed or imported, which is the build's fault; what the network or the disk is to
-// blame for ends the whole job instead.
+// unavailable: cannot run here (no CUDA device, missing module), or its environment could not be
+// prepared from its archives; that says nothing of a commit. broken_environment: its build cannot
+// be imported, or native workloads do not compile against it, which is the build's fault. What the
+// network or the disk is to blame for ends the whole job instead.
 NIGHTJAR_ENUM(RunStatus, measured, failed, crashed, timed_out, out_of_memory, wrong_result,
               unavailable, broken_environment);
 

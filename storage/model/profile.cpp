@@ -12,6 +12,9 @@ namespace {
 
 using PerIteration = std::vector<double>;
 
+// Profiles of earlier versions counted it among the inputs.
+constexpr std::string_view kOtherAlive = "other_alive";
+
 // The field's name and where its bytes are, for reading and writing alike.
 constexpr std::pair<const char*, std::int64_t MemorySplit::*> kMemoryParts[] = {
     {"peak", &MemorySplit::peak},
@@ -20,6 +23,7 @@ constexpr std::pair<const char*, std::int64_t MemorySplit::*> kMemoryParts[] = {
     {"gradients", &MemorySplit::gradients},
     {"optimizer_state", &MemorySplit::optimizer_state},
     {"inputs", &MemorySplit::inputs},
+    {"other_alive", &MemorySplit::other_alive},
     {"activations", &MemorySplit::activations},
     {"workspace", &MemorySplit::workspace},
     {"gradients_made", &MemorySplit::gradients_made}};
@@ -43,6 +47,7 @@ std::string profile_text(const json& in, const char* name) {
 json json_of(const MemorySplit& split) {
   json out = json::object();
   for (const auto& [name, part] : kMemoryParts) out[name] = split.*part;
+  out["holders"] = split.holders;
   return out;
 }
 
@@ -131,8 +136,12 @@ OperatorProfile& operator_of(Profile& profile, const OperatorProfile& like) {
 std::vector<std::pair<std::string, std::int64_t>> parts_of(const MemorySplit& split) {
   std::vector<std::pair<std::string, std::int64_t>> parts;
   for (const auto& [name, part] : kMemoryParts)
-    if (part != &MemorySplit::gradients_made) parts.emplace_back(name, split.*part);
-  for (auto& [name, bytes] : parts) std::replace(name.begin(), name.end(), '_', ' ');
+    if (part != &MemorySplit::gradients_made && (name != kOtherAlive || split.*part > 0))
+      parts.emplace_back(name, split.*part);
+  for (auto& [name, bytes] : parts) {
+    if (name == kOtherAlive) name = "other, alive across iterations";
+    std::replace(name.begin(), name.end(), '_', ' ');
+  }
   return parts;
 }
 
@@ -172,7 +181,9 @@ void from_json(const json& in, Ceilings& ceilings) {
 }
 
 void from_json(const json& in, MemorySplit& split) {
-  for (const auto& [name, part] : kMemoryParts) split.*part = field<std::int64_t>(in, name);
+  for (const auto& [name, part] : kMemoryParts)
+    if (name != kOtherAlive || in.contains(name)) split.*part = field<std::int64_t>(in, name);
+  if (in.contains("holders")) split.holders = in["holders"].get<decltype(split.holders)>();
 }
 
 void from_json(const json& in, AlignmentHint& hint) {

@@ -38,14 +38,18 @@ struct OperatorProfile {
   std::string dtype;         // the floating type of most bytes; empty: none
 };
 
-// Bytes at the peak of an iteration; the parts sum to `peak`. `gradients_made`: of the whole
+// Bytes at the peak of an iteration; the parts sum to `peak`. `other_alive`: what earlier
+// iterations made and what is no part of a model or an optimizer. `gradients_made`: of the whole
 // iteration.
 struct MemorySplit {
   std::int64_t peak = 0, parameters = 0, buffers = 0, gradients = 0, optimizer_state = 0,
-               inputs = 0, activations = 0, workspace = 0, gradients_made = 0;
+               inputs = 0, other_alive = 0, activations = 0, workspace = 0, gradients_made = 0;
+  // Of `other_alive`: bytes by the module or class that holds them, where that is known.
+  std::map<std::string, std::int64_t> holders = {};
 };
 
-// Name and bytes of each part, the peak first; `gradients_made`, which is no part of it, left out.
+// Name and bytes of each part, the peak first. Left out are `gradients_made`, which is no part of
+// it, and an empty `other_alive`, as it is of most workloads.
 std::vector<std::pair<std::string, std::int64_t>> parts_of(const MemorySplit& split);
 
 // A matrix product whose dimensions keep it from tensor cores at full speed.

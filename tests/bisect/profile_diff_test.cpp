@@ -55,6 +55,24 @@ TEST_CASE("Memory is compared part by part where both sides were divided") {
   CHECK((memory.back().part == "workspace" && memory.back().after - memory.back().before == 15));
 }
 
+TEST_CASE("Memory that earlier iterations made is told with who holds it") {
+  Profile before = profile_of({5, 5.1}), after = profile_of({5, 5.1});
+  before.memory = MemorySplit{.peak = 30, .inputs = 10, .workspace = 20};
+  after.memory = MemorySplit{.peak = 45, .inputs = 10, .other_alive = 15, .workspace = 20};
+  after.memory->holders = {{"torch.optim.optimizer._largest_grads", 15}};
+  for (const bool swapped : {false, true}) {
+    const auto memory =
+        swapped ? difference(after, before).memory : difference(before, after).memory;
+    REQUIRE(memory.size() == 10);
+    CHECK(memory[6].part == "other, alive across iterations");
+    CHECK((swapped ? memory[6].before : memory[6].after) == 15);
+    CHECK((swapped ? memory[6].after : memory[6].before) == 0);
+    CHECK(memory[9].part ==
+          "of other, alive across iterations: held by torch.optim.optimizer._largest_grads");
+    CHECK((swapped ? memory[9].before : memory[9].after) == 15);
+  }
+}
+
 TEST_CASE("Kernels are compared with the GPU's time, which is a small part of an iteration") {
   Profile before = profile_of({5, 5.1, 4.9, 5}), after = before;
   for (Profile* one : {&before, &after})

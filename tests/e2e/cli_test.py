@@ -511,6 +511,48 @@ def test_compare_counts_what_no_longer_runs_as_worse(tmp_path):
                     "worse").returncode == 0
 
 
+def test_compare_takes_a_zero_for_a_value(tmp_path):
+    values = {"from_zero": (0, 5), "to_zero": (5, 0), "throughput": (0, 5), "tps_gone": (5, 0),
+              "always_zero": (0, 0), "below_zero": (-2, 3), "usual": (5, 5)}
+    files = {side: [metrics(tmp_path / f"{side}{i}.json",
+                            **{name: both[at] for name, both in values.items()})
+                    for i in range(5)] for at, side in enumerate(("control", "treatment"))}
+    arguments = ["compare", "--control", *files["control"], "--treatment", *files["treatment"]]
+    answer = json.loads(nightjar(*arguments, "--format", "json").stdout)
+    assert {row["metric"]: row["verdict"] for row in answer["metrics"]} == {
+        "from_zero": "worse", "to_zero": "better", "throughput": "better", "tps_gone": "worse",
+        "always_zero": "same", "below_zero": "worse", "usual": "same"}
+    rows = {row["metric"]: row for row in answer["metrics"]}
+    assert rows["from_zero"]["difference"] == {"value": 5, "low": 5, "high": 5}
+    assert "ratio" not in rows["from_zero"] and rows["usual"]["ratio"] == 1
+    assert answer["not_judged"] == []
+    table = nightjar(*arguments).stdout
+    assert "ratio, or +difference" in table and "+5 (+5 to +5)" in table
+    assert nightjar(*arguments, "--fail-on", "worse").returncode == 1
+
+
+def test_compare_lists_what_it_cannot_judge(tmp_path):
+    def side(name, **values):
+        return [metrics(tmp_path / f"{name}{i}.json", fine=1.0, **values) for i in range(5)]
+    arguments = ["compare", "--control", *side("c", nan=float("nan"), null=None, never="no kernel",
+                                               lost=2.0),
+                 "--treatment", *side("t", nan=3.0, null=None, never="no memory",
+                                      lost=float("inf"))]
+    done = nightjar(*arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    listed = [line for line in done.stdout.splitlines() if line.startswith("not judged: ")]
+    assert listed == [
+        "not judged: lost (5 of 5 values of the treatment are no finite number)",
+        "not judged: nan (5 of 5 values of the control are no finite number)",
+        "not judged: never (it failed on both sides: no memory)",
+        "not judged: null (5 of 5 values of the control are no finite number, "
+        "5 of 5 values of the treatment are no finite number)"]
+    assert f"\n- {listed[0]}\n" in nightjar(*arguments, "--format", "markdown").stdout
+    answer = json.loads(nightjar(*arguments, "--format", "json").stdout)
+    assert [one["name"] for one in answer["not_judged"]] == ["lost", "nan", "never", "null"]
+    assert answer["not_judged"][2]["reason"] == "it failed on both sides: no memory"
+
+
 def test_help_and_version_and_wrong_use():
     assert nightjar("--version").stdout.startswith("nightjar ")
     assert "Example" in nightjar("bisect", "run", "--help").stdout

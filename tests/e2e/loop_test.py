@@ -115,7 +115,7 @@ def test_a_quiet_day_reports_nothing(world):
     assert w.items("reports") == [] and w.issues() == []
 
 
-def test_a_wheel_that_cannot_be_proved_is_kept_and_not_measured(world):
+def test_a_wheel_that_is_cut_off_is_kept_and_not_measured(world):
     w = world()
     first_night(w)
     w.repo.grow(3)
@@ -126,7 +126,7 @@ def test_a_wheel_that_cannot_be_proved_is_kept_and_not_measured(world):
     build = w.wait(
         "the truncated wheel to be judged", lambda: next(
             (b for b in w.items("builds")
-             if b["version"] == wheel_version and b["state"] == "unproved"), None))
+             if b["version"] == wheel_version and b["state"] == "unusable"), None))
     assert build["reason"]
     w.repo.grow(1)
     w.publish_nightly("2026-08-21")

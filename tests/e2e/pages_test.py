@@ -560,6 +560,22 @@ def test_an_improvement_that_is_a_repair_says_of_which_regression(browser, histo
     assert rows and {row.split("/")[-1] for row in rows} <= repaired
 
 
+def test_the_direction_that_the_service_gives_decides_the_colour(browser, history):
+    """By the pages' own modules: also of metrics that no page knows."""
+    items = asked(history, "improvements?limit=500")["items"]
+    assert items and {item["direction"] for item in items} <= {"lower_is_better",
+                                                              "higher_is_better"}
+    visit(browser, history, "changes?days=365")
+    shown = browser.run("""return [...document.querySelectorAll(
+        "main section:nth-of-type(3) .change")].map((one) => one.className)""")
+    assert shown and not any("worse" in name for name in shown)
+    told = browser.run("""const { tone } = await import("/parts.js");
+        const rise = (direction, metric) => tone({ metric, direction, low: 1.1, high: 1.2 });
+        return ["compression_ratio", "imported_rate", "speedup", "of_tomorrow"].map((metric) =>
+          [rise("higher_is_better", metric), rise("lower_is_better", metric)])""")
+    assert told == [["better", "worse"]] * 4
+
+
 @pytest.mark.parametrize("address", ["changes?days=365&all=yes", "series?", "roofline?"])
 def test_a_page_is_filtered_by_domain(browser, history, address):
     domain = asked(history, "profiles?limit=1")["items"][0]["domain"]

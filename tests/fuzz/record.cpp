@@ -1,7 +1,6 @@
 // A wheel's RECORD, and CSV in general.
-#include "runner/build/record.hpp"
-
 #include "storage/base/csv.hpp"
+#include "storage/base/wheel_record.hpp"
 #include "tests/fuzz/targets.hpp"
 
 namespace nightjar::fuzz {
@@ -16,7 +15,7 @@ std::string csv_of(const std::vector<std::vector<std::string>>& lines) {
   return text;
 }
 
-bool is_same_entry(const runner::Record::value_type& a, const runner::Record::value_type& b) {
+bool is_same_entry(const Record::value_type& a, const Record::value_type& b) {
   return a.first == b.first && a.second.sha256 == b.second.sha256 &&
          a.second.bytes == b.second.bytes;
 }
@@ -26,16 +25,16 @@ bool is_same_entry(const runner::Record::value_type& a, const runner::Record::va
 void record(std::string_view input) {
   const auto lines = csv_lines(input);
   require(csv_lines(csv_of(lines)) == lines, "CSV changes when it is written");
-  runner::Record record;
+  Record record;
   try {
-    record = runner::parse_record(input);
-  } catch (const runner::BrokenArchive&) {
+    record = parse_record(input);
+  } catch (const MalformedRecord&) {
     return;
   }
   for (const auto& [path, entry] : record)
     require(entry.bytes >= -1 && (entry.sha256.empty() || entry.sha256.size() == 64),
             "RECORD gives " + path + " a size or a hash that no file has");
-  const auto again = runner::parse_record(runner::record_text(record));
+  const auto again = parse_record(record_text(record));
   require(std::equal(record.begin(), record.end(), again.begin(), again.end(), is_same_entry),
           "RECORD changes when it is written");
 }

@@ -31,7 +31,7 @@ std::size_t files_below(const fs::path& folder) {
 void unpack(const runner::Scratch& scratch, const fs::path& file) {
   const fs::path to = scratch / "unpacked";
   fs::create_directory(to);
-  const runner::Contents contents = runner::unpack_wheel(file, to);
+  const Contents contents = runner::unpack_wheel(file, to);
   require(files_below(to) == contents.size(), "not every file of a wheel is known");
   std::vector<runner::Member> members;
   for (const auto& [path, content] : contents) {
@@ -41,7 +41,7 @@ void unpack(const runner::Scratch& scratch, const fs::path& file) {
   }
   runner::write_archive(file, true, members);
   fs::create_directory(scratch / "again");
-  const runner::Contents again = runner::unpack_wheel(file, scratch / "again");
+  const Contents again = runner::unpack_wheel(file, scratch / "again");
   require(std::equal(contents.begin(), contents.end(), again.begin(), again.end(),
                      [](const auto& a, const auto& b) {
                        return a.first == b.first && a.second.sha256 == b.second.sha256;

@@ -111,9 +111,47 @@ def test_the_parts_of_memory_are_the_models_and_sum_to_the_peak(resnet, counted)
         "parameters"]
     assert memory["buffers"] == counted["buffers"]
     assert memory["inputs"] == 4 * 3 * 32 * 32 * 4 + 4 * 8
+    assert (memory["other_alive"], resnet["memory_holders"]) == (0, {})
     assert memory["peak"] == sum(memory[part] for part in ("parameters", "buffers", "gradients",
                                                            "optimizer_state", "inputs",
-                                                           "activations", "workspace"))
+                                                           "other_alive", "activations",
+                                                           "workspace"))
+
+
+def test_what_a_list_keeps_of_earlier_iterations_is_no_input_and_its_holder_is_named():
+    script = f"""
+import json, sys, types
+sys.path.insert(0, {str(programs.WORKLOADS)!r})
+import torch
+from harness.profiler import memory, passes
+hooks = sys.modules["hooks"] = types.ModuleType("hooks")
+hooks.seen = []
+class Report:
+    def __init__(self):
+        self.losses = []
+weight, inputs, early = torch.nn.Parameter(torch.ones(1000)), torch.ones(1000), torch.ones(500)
+model = torch.nn.Module()
+model.weight = weight
+made, report = memory.Made(), Report()
+early = None  # its place may be another tensor's from now on
+def step():
+    loss = (weight * inputs).sum()
+    loss.backward()
+    hooks.seen.append(weight.grad.clone())
+    report.losses.append(loss.detach())
+for _ in range(3):
+    step()
+print(json.dumps(passes.memory_pass(step, None, "cpu", made)))
+"""
+    done = subprocess.run([programs.python(), "-c", script], capture_output=True, text=True,
+                          check=True, env=programs.environment())
+    memory, holders = json.loads(done.stdout.splitlines()[-1])
+    assert (memory["parameters"], memory["inputs"]) == (4000, 4000)
+    assert memory["other_alive"] == 3 * 4000 + 3 * 4
+    assert holders == {"hooks.seen": 12000, "__main__.Report": 12}
+    assert memory["peak"] == sum(memory[part] for part in (
+        "parameters", "buffers", "gradients", "optimizer_state", "inputs", "other_alive",
+        "activations", "workspace"))
 
 
 def test_what_autograd_saves_are_activations():

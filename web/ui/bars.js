@@ -30,6 +30,6 @@ export function splitBar(shares) {
     shares.map((share, i) => {
       const from = x;
       x += 120 * share;
-      return svg("rect", { class: `part p${i % 6}`, x: from, width: 120 * share, height: 14 });
+      return svg("rect", { class: `part p${i % 7}`, x: from, width: 120 * share, height: 14 });
     }));
 }

@@ -21,10 +21,10 @@ export const workload = (name, href) => el("span", { class: "workload", title: n
 export const noRatio = (metric) =>
   ["leaked_memory", "leaked_gpu_memory", "graph_breaks", "recompiles"].includes(metric);
 
-/** "worse", "better" or null, by the interval and the metric's direction. */
+/** "worse", "better" or null, by the interval and the direction that the service gives. */
 export function tone(s) {
-  const [above, below] = s.direction === "higher_is_better" || s.metric === "speedup"
-    ? ["better", "worse"] : ["worse", "better"];
+  const [above, below] = s.direction === "higher_is_better" ? ["better", "worse"]
+    : ["worse", "better"];
   if (noRatio(s.metric) || s.unit === "outcome") {
     return s.after > s.before ? above : s.after < s.before ? below : null;
   }

@@ -141,7 +141,7 @@ bool CiRung::try_candidate(const Candidate& candidate, Look& look) {
   } catch (const Unusable& unusable) {
     look.sight.refused.push_back(candidate.key + ": " + unusable.what());
   } catch (const BadWheel& bad) {
-    look.sight.refused.push_back(candidate.key + ": " + bad.what());
+    look.sight.refused.push_back(candidate.key + ": its wheel is unusable: " + bad.what());
   }
   return look.lookup.state == CiLookupState::found || look.lookup.state == CiLookupState::fetched;
 }
@@ -166,10 +166,13 @@ void CiRung::fetch(RemoteZip& zip, const std::string& zip_url, const ZipMember& 
   build.url = url;
   build.found_at = clock_.now();
   build.sha256 = zip.fetch(member, download.path);
-  const WheelFacts facts = read_wheel(download.path);
+  const WheelFacts facts = read_wheel(download.path, config_.project.version_file, true);
   const auto verdict =
       prove_ci(build, lookup.commit, facts, graph_, config_.repository, native_state_);
-  if (const auto* unproved = std::get_if<Unproved>(&verdict)) throw Unusable(unproved->reason);
+  if (const auto* unproved = std::get_if<Unproved>(&verdict)) {
+    if (unproved->state == BuildState::unusable) throw BadWheel(unproved->reason);
+    throw Unusable(unproved->reason);
+  }
   build.commit = std::get<Proved>(verdict).commit;
   build.nightly_commit = std::get<Proved>(verdict).git_version;
   build.needs = needs_of(download.path, name, facts);

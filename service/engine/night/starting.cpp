@@ -76,12 +76,28 @@ AssignmentFacts load_assignment(const EngineView& view, const std::string& varia
   facts.now = view.clock.now();
   facts.newest = storage::newest_proved(view.db, variant);
   facts.is_new = facts.newest && !storage::find_night_of_build(view.db, facts.newest->id);
+  for (Build& build : storage::builds_in_state(view.db, BuildState::unusable))
+    if (build.kind == BuildKind::nightly && build.variant == variant &&
+        (!facts.newest || build.date > facts.newest->date) &&
+        (!facts.unusable || build.date > facts.unusable->date))
+      facts.unusable = std::move(build);
   facts.waiting = storage::open_nights(view.db);
   std::erase_if(facts.waiting,
                 [](const Night& night) { return night.state != NightState::waiting; });
   facts.piles_up = nights_pile_up(view);
   return facts;
 }
+
+namespace {
+
+// Begins the reason of a night that waits because the newest wheel is at fault.
+constexpr std::string_view kNoUse = "the newest wheel, ";
+
+std::string no_use(const Build& build) {
+  return std::string(kNoUse) + build.version + ", is unusable: " + build.reason;
+}
+
+}  // namespace
 
 Assignment decide(const AssignmentFacts& facts, const Config& config) {
   Assignment out;
@@ -90,14 +106,19 @@ Assignment decide(const AssignmentFacts& facts, const Config& config) {
     const bool asked_for = night.trigger == NightTrigger::api && facts.newest;
     if (!taken || asked_for) {  // somebody who asks measures an old build again
       taken = true;
+      if (night.reason.starts_with(kNoUse)) night.reason.clear();
       night.build = facts.newest->id;
       night.state = NightState::measuring;
       out.given.push_back(std::move(night));
     } else if (facts.now - night.started_at > kPatience) {
       night.state = NightState::done;
       night.reason = "no new build appeared within 12 hours";
+      if (facts.unusable) night.reason += "; " + no_use(*facts.unusable);
       night.finished_at = facts.now;
       out.ended.push_back(std::move(night));
+    } else if (facts.unusable && night.reason.empty()) {
+      night.reason = no_use(*facts.unusable);
+      out.told.push_back(std::move(night));
     }
   }
   if (taken || !config.night.on_new_build || facts.piles_up) return out;
@@ -116,6 +137,7 @@ bool assign_builds_of(EngineContext& context, const std::string& variant) {
   const Assignment assignment = decide(facts, context.config);
   std::vector<Night> changed = assignment.given;
   changed.insert(changed.end(), assignment.ended.begin(), assignment.ended.end());
+  changed.insert(changed.end(), assignment.told.begin(), assignment.told.end());
   if (changed.empty() && !assignment.made) return false;
   storage::Transaction transaction(context.db);
   for (const Night& night : changed) storage::update_night(transaction, night);

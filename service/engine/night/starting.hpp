@@ -35,9 +35,10 @@ bool start_scheduled_night(EngineContext& context);
 
 struct AssignmentFacts {
   Time now{};
-  std::optional<Build> newest;  // proved
-  bool is_new = false;          // no night measured it yet
-  std::vector<Night> waiting;   // oldest first
+  std::optional<Build> newest;    // proved
+  bool is_new = false;            // no night measured it yet
+  std::optional<Build> unusable;  // a nightly that is newer than it
+  std::vector<Night> waiting;     // oldest first
   bool piles_up = false;
 };
 AssignmentFacts load_assignment(const EngineView& view, const std::string& variant);
@@ -45,6 +46,7 @@ AssignmentFacts load_assignment(const EngineView& view, const std::string& varia
 struct Assignment {
   std::vector<Night> given;   // a build each
   std::vector<Night> ended;   // with the reason
+  std::vector<Night> told;    // still waiting, with the reason
   std::optional<Night> made;  // for a build that no night waited for
 };
 Assignment decide(const AssignmentFacts& facts, const Config& config);

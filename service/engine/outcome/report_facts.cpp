@@ -129,7 +129,7 @@ std::optional<std::map<std::string, std::string>> requirements_of(const EngineVi
   const auto wheel = view.artifacts.find(*build->sha256);
   if (!wheel) return std::nullopt;
   try {
-    return read_wheel(*wheel, view.config.project.version_file).requirements;
+    return read_metadata_of(*wheel).requirements;
   } catch (const std::exception&) {
     return std::nullopt;
   }

@@ -1,5 +1,6 @@
 #include "runner/build/environments.hpp"
 
+#include <clocale>
 #include <fstream>
 #include <set>
 #include <string>
@@ -54,7 +55,7 @@ TEST_CASE("A good wheel becomes an environment, and is made once") {
   CHECK(entries_in(scratch / "cache/tmp") == 0);
 }
 
-TEST_CASE("A wheel at fault is a broken environment with its reason, and nothing stays") {
+TEST_CASE("Of a wheel at fault no run can tell anything, and nothing stays") {
   const Scratch scratch;
   const auto good = torch_members("2.15.0", "abc");
   struct Case {
@@ -77,7 +78,7 @@ TEST_CASE("A wheel at fault is a broken environment with its reason, and nothing
       {"traversal", "leads out", with({"../../evil", "x", ""})},
       {"absolute", "leads out", with({"/tmp/nightjar-evil", "x", ""})},
       {"link", "no regular file", with({"torch/link", "", "/etc/passwd"})},
-      {"twice", "comes twice", with({"torch/slow.py", "x", ""})},
+      {"twice", "torch/slow.py differs", with({"torch/slow.py", "x", ""})},
       {"below a file", "", with({"torch/slow.py/x", "x", ""})},
       {"changed", "torch/slow.py differs", changed},
       {"missing", "torch/old.py, which is missing", missing},
@@ -87,8 +88,10 @@ TEST_CASE("A wheel at fault is a broken environment with its reason, and nothing
     INFO(one.name);
     const auto spec = wheel_environment(scratch / "torch-x.whl", one.members, "2.15.0", "abc");
     Environments environments(config_in(scratch));
-    const std::string broken = make(environments, spec).broken;
+    const Environment made = make(environments, spec);
+    const std::string& broken = made.broken;
     CHECK_FALSE(broken.empty());
+    CHECK(made.status == RunStatus::unavailable);  // its commit is not to blame
     CHECK(broken.find(one.reason) != std::string::npos);
     INFO(broken);
     CHECK(entries_in(scratch / "cache/env") == 0);
@@ -113,6 +116,67 @@ TEST_CASE("A wheel of CI may have Python files of a later commit, but no other c
   };
   CHECK(broken("torch/slow.py") == "");
   CHECK(broken("torch/lib/libtorch.so") == "torch/lib/libtorch.so differs from what RECORD says");
+}
+
+TEST_CASE("What pip and uv install becomes an environment") {
+  const Scratch scratch;
+  const std::string info = "torch-2.15.0.dist-info";
+  auto members = torch_members("2.15.0", "abc");
+  SECTION("METADATA was written again after RECORD") {
+    members.push_back(record_of(members, "2.15.0"));
+    members[4].text += "Version: 2.15.0\n";
+  }
+  SECTION("a member is there twice, and the same") {
+    members.push_back(record_of(members, "2.15.0"));
+    members.push_back(members[2]);
+  }
+  SECTION("a name is not ASCII") {
+    members.push_back({"torch/gr\u00f6\u00dfe.py", "SIZE = 1\n", ""});
+    members.push_back(record_of(members, "2.15.0"));
+  }
+  SECTION("signatures of RECORD are listed") {
+    Member record = record_of(members, "2.15.0");
+    record.text += info + "/RECORD.jws,sha256=" + std::string(43, 'A') + ",3\n";
+    members.push_back(record);
+  }
+  SECTION("its folder is spelled otherwise") {
+    Member record = record_of(members, "2.15.0");
+    for (Member* one : {&members[4], &record}) one->name.replace(0, 5, "Torch");
+    members.push_back(record);
+  }
+  const std::string before = std::setlocale(LC_ALL, nullptr);
+  std::setlocale(LC_ALL, "C");  // as a service manager starts an agent
+  const auto spec = wheel_environment(scratch / "torch-x.whl", members, "2.15.0", "abc");
+  Environments environments(config_in(scratch));
+  const Environment made = make(environments, spec);
+  CHECK(made.broken == "");
+  CHECK(slurp(made.site_packages / "torch/slow.py") == "FACTOR = 1\n");
+  for (const Member& member : members) CHECK(fs::exists(made.site_packages / member.name));
+  Environments again(config_in(scratch));  // verifies what it finds
+  CHECK(make(again, spec).broken == "");
+  std::setlocale(LC_ALL, before.c_str());
+}
+
+TEST_CASE("An overlay may put a file where a folder was, and a folder where a file was") {
+  const Scratch scratch;
+  auto members = torch_members("2.15.0", "abc");
+  members.push_back({"torch/thing/part.py", "x = 1\n", ""});
+  members.push_back(record_of(members, "2.15.0"));
+  const auto wheel =
+      wheel_environment(scratch / "torch-2.15.0-py3-none-any.whl", members, "2.15.0", "abc");
+  Environments environments(config_in(scratch));
+  const fs::path base = make(environments, wheel).site_packages;
+  fs::create_directories(base / "torch/thing/__pycache__");
+  std::ofstream(base / "torch/thing/__pycache__/part.python-3.pyc") << "byte code";
+  const auto overlay =
+      with_overlay(wheel, scratch / "overlay.tar",
+                   {{"torch/thing", "a file\n", ""}, {"torch/old.py/part.py", "y = 1\n", ""}},
+                   {"torch/thing/part.py", "torch/old.py"});
+  const Environment made = make(environments, overlay);
+  CHECK(made.broken == "");
+  CHECK(slurp(made.site_packages / "torch/thing") == "a file\n");
+  CHECK(slurp(made.site_packages / "torch/old.py/part.py") == "y = 1\n");
+  CHECK(fs::exists(base / "torch/thing/part.py"));
 }
 
 TEST_CASE("A second wheel shares the files that are the same with the first, and no other") {

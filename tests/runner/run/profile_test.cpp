@@ -66,6 +66,20 @@ Profile profiled(const std::vector<ProcessResult>& processes) {
 
 }  // namespace
 
+TEST_CASE("A profile names who holds memory that earlier iterations made") {
+  json event = profile_event(rows_with("aten::mm", 0.006));
+  event["memory"] = {{"peak", 30},         {"parameters", 5},  {"buffers", 0},
+                     {"gradients", 0},     {"inputs", 10},     {"optimizer_state", 0},
+                     {"workspace", 0},     {"activations", 0}, {"other_alive", 15},
+                     {"gradients_made", 0}};
+  event["memory_holders"] = {{"torch.optim.optimizer._largest_grads", 15}};
+  const Profile profile = profiled({answered({kReadyEvent, event})});
+  REQUIRE(profile.memory);
+  CHECK(profile.memory->other_alive == 15);
+  CHECK(profile.memory->holders ==
+        std::map<std::string, std::int64_t>{{"torch.optim.optimizer._largest_grads", 15}});
+}
+
 TEST_CASE("Runs of a profile are put together, operators that one did not see being zero there") {
   const Profile profile =
       profiled({answered({kReadyEvent, profile_event(rows_with("aten::mm", 0.006))}),

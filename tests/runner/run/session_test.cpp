@@ -6,6 +6,7 @@
 #include "runner/run/process_executor.hpp"
 #include "runner/run/scripted_executor.hpp"
 #include "runner/run/wheel_builds.hpp"
+#include "storage/model/run_value.hpp"
 #include "tests/runner/wheel.hpp"
 
 using namespace nightjar;
@@ -81,6 +82,26 @@ TEST_CASE("Runs of a broken environment are not tried, and the others go on") {
   CHECK(session.runs[2].reason == "no wheel");
   CHECK(session.runs[4].status == RunStatus::broken_environment);
   CHECK(session.runs[5].status == RunStatus::measured);
+}
+
+TEST_CASE("Runs of an environment that could not be prepared say nothing of its commit") {
+  const Scratch scratch;
+  EnvironmentsConfig environments;
+  environments.cache = scratch / "cache";
+  environments.import = false;
+  Script script = script_of(kScript);
+  script.unpack = true;
+  ScriptedExecutor executor(std::move(script), std::move(environments));
+  JobSpec spec = two_builds();
+  spec.environments = {good_wheel(scratch, "2.15.0", "aaa"),
+                       wheel_environment(scratch / "torch-2.16.0-py3-none-any.whl",
+                                         torch_members("2.16.0", "bbb"), "2.16.0", "bbb")};
+  const auto session = run_session(JobId{1}, spec, executor, kClock, {});
+  CHECK(session.runs[1].status == RunStatus::measured);
+  CHECK(session.runs[2].status == RunStatus::unavailable);
+  CHECK(session.runs[2].reason ==
+        "its environment cannot be made: torch-2.16.0-py3-none-any.whl has no RECORD of torch");
+  CHECK_FALSE(is_failure(session.runs[2].status));
 }
 
 TEST_CASE("A stop ends a session without a result") {

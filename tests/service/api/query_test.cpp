@@ -1,4 +1,7 @@
 // Filters, pages, what is refused, what is kept, and what operators see.
+#include <map>
+#include <string>
+
 #include "storage/affected_classes.hpp"
 #include "storage/connection.hpp"
 #include "tests/service/api/day.hpp"
@@ -330,6 +333,24 @@ TEST_CASE("An improvement that brings a regression's level of before back is its
   CHECK(items[1]["repairs"] == day.regression.id.value);
   CHECK(items[2]["repairs"].is_null());
   CHECK(items[3]["repairs"].is_null());  // in the night that found the regression
+}
+
+TEST_CASE("An improvement says which way its metric is better") {
+  World world;
+  fill(world);
+  for (const auto& [metric, direction] :
+       std::map<std::string, std::string>{{"latency", "lower_is_better"},
+                                          {"speedup", "higher_is_better"},
+                                          {"compression_ratio", "higher_is_better"},
+                                          {"imported_rate", "higher_is_better"}}) {
+    INFO(metric);
+    const std::string change = "UPDATE series SET metric = '" + metric +
+                               "' WHERE id = (SELECT series FROM improvement LIMIT 1)";
+    world.on_writer([&] { world.db.impl().execute(change.c_str()); });
+    const auto items = world.get("/api/v1/improvements").json["items"];
+    CHECK(items[0]["metric"] == metric);
+    CHECK(items[0]["direction"] == direction);
+  }
 }
 
 TEST_CASE("Pages go on where the last one ended") {

@@ -269,34 +269,18 @@ TEST_CASE_METHOD(World, "commits that cannot be fetched put a build off before i
   CHECK_THAT(only(BuildState::found).reason, Contains("the repository has no branch trunk"));
 }
 
-TEST_CASE_METHOD(World, "a wheel that is broken or lies is kept, marked and not stored") {
-  const auto file = recipe(20).write(folder / "wheels");
+TEST_CASE_METHOD(World, "a wheel that lies is kept, marked as unproved and not stored") {
+  recipe(20).write(folder / "wheels");
   std::string reason;
-  SECTION("truncated") {
-    std::filesystem::resize_file(file, std::filesystem::file_size(file) / 2);
-    reason = "no whole zip";
-  }
   SECTION("wrong hash") {
     source.claims["2026-08-20"] = std::string(64, 'a');
     reason = "the index says SHA-256 aaaaaaaaaaaa";
-  }
-  SECTION("path traversal") {
-    auto members = recipe(20).members();
-    members.emplace_back("../../evil.py", "x");
-    nightjar::test::write_zip(file, members);
-    reason = "would leave the folder";
   }
   SECTION("a pull request's wheel in a nightly's place") {
     WheelRecipe lie = recipe(20);
     lie.git_version = graph.commit("pull/1", "Try something").str();
     lie.write(folder / "wheels");
     reason = "(Try something) is neither a nightly release nor on main";
-  }
-  SECTION("another version inside") {
-    WheelRecipe lie = recipe(20);
-    lie.metadata_version = "2.14.0";
-    lie.write(folder / "wheels");
-    reason = "METADATA says version 2.14.0";
   }
   CHECK(discovery->tick(db).settled->state == BuildState::unproved);
   const Build build = only(BuildState::unproved);
@@ -306,6 +290,62 @@ TEST_CASE_METHOD(World, "a wheel that is broken or lies is kept, marked and not 
   CHECK(std::filesystem::is_empty(folder / "artifacts"));
   discovery->tick(db);
   CHECK(source.fetches == 1);
+}
+
+TEST_CASE_METHOD(World, "a wheel that is broken as a package is unusable, and the next is proved") {
+  publish(19);
+  discovery->tick(db);
+  const WheelRecipe good = recipe(20);
+  const auto file = good.write(folder / "wheels");
+  auto members = good.members();
+  std::string reason;
+  SECTION("of no bytes") {
+    std::filesystem::resize_file(file, 0);
+    reason = "no whole zip";
+  }
+  SECTION("truncated") {
+    std::filesystem::resize_file(file, std::filesystem::file_size(file) / 2);
+    reason = "no whole zip";
+  }
+  SECTION("a byte is another") {
+    std::string bytes = nightjar::test::read_file(file);
+    bytes[bytes.find("PK\x07\x08") - 3] ^= 0x55;  // of what is packed before the descriptor
+    nightjar::test::write_file(file, bytes);
+    reason = "its member torch/__init__.py cannot be read";
+  }
+  SECTION("path traversal") {
+    members.emplace_back("../../evil.py", "x");
+    nightjar::test::write_wheel(file, members, good.info());
+    reason = "would leave the folder";
+  }
+  SECTION("another version inside") {
+    WheelRecipe lie = good;
+    lie.metadata_version = "2.14.0";
+    lie.write(folder / "wheels");
+    reason = "METADATA says version 2.14.0";
+  }
+  SECTION("without RECORD") {
+    nightjar::test::write_zip(file, members);
+    reason = "it has no " + good.info() + "/RECORD";
+  }
+  SECTION("a member was left out") {
+    const std::string record = nightjar::test::record_of(members, good.info());
+    members.erase(members.begin());
+    members.emplace_back(good.info() + "/RECORD", record);
+    nightjar::test::write_zip(file, members);
+    reason = "RECORD lists torch/__init__.py, which is missing";
+  }
+  CHECK(discovery->tick(db).settled->state == BuildState::unusable);
+  const Build build = only(BuildState::unusable);
+  CHECK_THAT(build.reason, Contains(reason));
+  CHECK(build.sha256);
+  CHECK_FALSE(build.commit);
+  const int fetches = source.fetches;
+  discovery->tick(db);
+  CHECK(source.fetches == fetches);
+  publish(21);
+  CHECK(discovery->tick(db).settled->state == BuildState::proved);
+  CHECK(dates(BuildState::proved) == Dates{"2026-08-19", "2026-08-21"});
 }
 
 TEST_CASE_METHOD(World, "a proved wheel that changes at its source is a problem, not a new build") {

@@ -28,7 +28,7 @@ BuildNeeds needs(const std::string& platform, const nightjar::test::Members& mor
   nightjar::test::Members members = recipe.members();
   members.insert(members.end(), more.begin(), more.end());
   const auto path = folder / "wheel";
-  nightjar::test::write_zip(path, members);
+  nightjar::test::write_wheel(path, members, recipe.info());
   WheelFacts facts = read_wheel(path);
   if (cuda) facts.version_file.cuda = "13.2";
   return needs_of(path, *parse_wheel_name("torch-2.15.0-cp311-cp311-" + platform + ".whl"), facts);

@@ -129,12 +129,13 @@ struct Shelf {
   }
   void add(const std::string& version, const std::string& tags = "cp311-cp311-linux_x86_64",
            const std::string& metadata_name = "torch-scatter") {
+    const std::string info = "torch_scatter-" + version + ".dist-info";
     auto members = kFiles;
-    members.push_back(
-        {"torch_scatter-" + version + ".dist-info/METADATA",
-         "Metadata-Version: 2.1\nName: " + metadata_name + "\nVersion: " + version + "\n\n"});
-    nightjar::test::write_zip(
-        folder / "wheels" / ("torch_scatter-" + version + "-" + tags + ".whl"), members);
+    members.push_back({info + "/METADATA", "Metadata-Version: 2.1\nName: " + metadata_name +
+                                               "\nVersion: " + version + "\n\n"});
+    members.push_back({info + "/WHEEL", "Wheel-Version: 1.0\nTag: " + tags + "\n"});
+    nightjar::test::write_wheel(
+        folder / "wheels" / ("torch_scatter-" + version + "-" + tags + ".whl"), members, info);
   }
   std::string named(const std::string& day, const CommitSha& sha) const {
     return "2.1.2.dev202608" + day + "+cpu.g" + sha.str();
@@ -182,7 +183,9 @@ TEST_CASE_METHOD(Shelf, "a wheel of a commit that is not on main proves nothing"
   add("2.1.2.dev20260819+cpu.g9999999");
   CHECK_THAT(look()->reason, Contains("is not one commit of the repository"));
   add(named("20", commit), "cp311-cp311-linux_x86_64", "another");
-  CHECK_THAT(look()->reason, Contains("METADATA is of 'another', not torch_scatter"));
+  const auto another = look();
+  CHECK_THAT(another->reason, Contains("METADATA is of 'another', not torch_scatter"));
+  CHECK(another->state == BuildState::unusable);
 }
 
 TEST_CASE_METHOD(Shelf, "wheels of other packages, variants and Pythons are not listed") {

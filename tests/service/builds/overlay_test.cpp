@@ -1,5 +1,7 @@
 #include "service/builds/overlay.hpp"
 
+#include <clocale>
+
 #include <catch2/catch.hpp>
 
 #include "service/builds/overlay_archive.hpp"
@@ -243,6 +245,18 @@ TEST_CASE("a path of any length survives in the archive") {
   write_overlay(folder / "o.tar", {{deep, "x"}}, {deep + "c"});
   CHECK(removed_by(folder / "o.tar") == std::vector<std::string>{deep + "c"});
   CHECK_THROWS_WITH(removed_by(folder / "none.tar"), Contains("none.tar"));
+}
+
+TEST_CASE("a name that is not ASCII survives in the archive, in any locale") {
+  const ScratchFolder folder;
+  const std::string odd = "torch/gr\u00f6\u00dfe.py";
+  const std::string before = std::setlocale(LC_ALL, nullptr);
+  std::setlocale(LC_ALL, "C");
+  write_overlay(folder / "o.tar", {{odd, "x"}, {"torch/latin\xE9.py", "y"}}, {odd + "c"});
+  CHECK(removed_by(folder / "o.tar") == std::vector<std::string>{odd + "c"});
+  std::setlocale(LC_ALL, before.c_str());
+  const std::string bytes = nightjar::test::read_file(folder / "o.tar");
+  CHECK_THAT(bytes, Contains(odd) && Contains("torch/latin\xE9.py"));
 }
 
 TEST_CASE_METHOD(Day, "documentation and tests are unlikely culprits but never impossible ones") {

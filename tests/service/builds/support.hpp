@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "storage/base/digest.hpp"
+
 namespace nightjar::test {
 
 class ScratchFolder {
@@ -69,6 +71,21 @@ inline void write_zip(const std::filesystem::path& to, const Members& members) {
   archive_write_close(zip.get());
 }
 
+// RECORD's text of these members, which lie in a wheel with this folder of its own.
+inline std::string record_of(const Members& members, const std::string& info) {
+  std::string text;
+  for (const auto& [name, content] : members)
+    text += name + ",sha256=" + base64url_of_hex(digest_of(content).str()) + "," +
+            std::to_string(content.size()) + "\n";
+  return text + info + "/RECORD,,\n";
+}
+
+// As write_zip(), with a RECORD that fits.
+inline void write_wheel(const std::filesystem::path& to, Members members, const std::string& info) {
+  members.emplace_back(info + "/RECORD", record_of(members, info));
+  write_zip(to, members);
+}
+
 // A wheel whose parts agree with each other unless told otherwise.
 struct WheelRecipe {
   std::string version = "2.15.0.dev20260820+cpu";
@@ -77,6 +94,8 @@ struct WheelRecipe {
   std::string file_version;      // of torch/version.py; empty: version
   std::string cuda = "None";     // as it stands in torch/version.py
 
+  std::string info() const { return "torch-" + version + ".dist-info"; }
+  // All but RECORD.
   Members members() const {
     const std::string metadata = metadata_version.empty() ? version : metadata_version;
     const std::string in_file = file_version.empty() ? version : file_version;
@@ -89,13 +108,15 @@ struct WheelRecipe {
                  git_version +
                  "'\nhip: Optional[str] = None\n"
                  "xpu: Optional[str] = None\n"},
-            {"torch-" + version + ".dist-info/METADATA",
-             "Metadata-Version: 2.1\nName: torch\nVersion: " + metadata +
-                 "\nSummary: Tensors\n\nVersion: 0 (of the description)\n"}};
+            {info() + "/METADATA", "Metadata-Version: 2.1\nName: torch\nVersion: " + metadata +
+                                       "\nSummary: Tensors\n\nVersion: 0 (of the description)\n"},
+            {info() + "/WHEEL",
+             "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: false\n"
+             "Tag: cp311-cp311-linux_x86_64\n"}};
   }
   std::string file_name() const { return "torch-" + version + "-cp311-cp311-linux_x86_64.whl"; }
   std::filesystem::path write(const std::filesystem::path& folder) const {
-    write_zip(folder / file_name(), members());
+    write_wheel(folder / file_name(), members(), info());
     return folder / file_name();
   }
 };

@@ -1,5 +1,8 @@
 #include "service/builds/wheel.hpp"
 
+#include <clocale>
+#include <stdexcept>
+
 #include <catch2/catch.hpp>
 
 #include "tests/service/builds/support.hpp"
@@ -73,23 +76,157 @@ TEST_CASE("a wheel with a member that has no business there is refused") {
       {"would leave the folder", {{"torch/../../evil.py", "x"}}},
       {"would leave the folder", {{"/etc/evil", "x"}}},
       {"would leave the folder", {{"torch\\..\\evil.py", "x"}}},
-      {"is there twice", {{"torch/version.py", "__version__ = '9'\n"}}},
-      {"two METADATA", {{"other-1.dist-info/METADATA", "Name: other\nVersion: 1\n\n"}}},
+      {"is there twice, with another content", {{"torch/version.py", "__version__ = '9'\n"}}},
+      {"lies below a file", {{"torch/version.py/x", "x"}}},
+      {"two .dist-info folders", {{"other-1.dist-info/METADATA", "Name: other\nVersion: 1\n\n"}}},
+      {"two .dist-info folders", {{"other-1.dist-info/LICENSE", "x"}}},
   }));
   INFO(row.more[0].first);
   const ScratchFolder folder;
-  Members members = nightjar::test::WheelRecipe{}.members();
+  const nightjar::test::WheelRecipe recipe;
+  Members members = recipe.members();
   members.insert(members.end(), row.more.begin(), row.more.end());
-  nightjar::test::write_zip(folder / "w.whl", members);
+  nightjar::test::write_wheel(folder / "w.whl", members, recipe.info());
   CHECK_THROWS_WITH(read_wheel(folder / "w.whl"), Contains(row.reason));
 }
 
 TEST_CASE("a wheel without what tells its identity is refused") {
   const ScratchFolder folder;
-  const Members members = nightjar::test::WheelRecipe{}.members();
-  nightjar::test::write_zip(folder / "a.whl", {members[0], members[2]});
-  CHECK_THROWS_WITH(read_wheel(folder / "a.whl"), Contains("no torch/version.py"));
-  nightjar::test::write_zip(folder / "b.whl", {members[0], members[1]});
-  CHECK_THROWS_WITH(read_wheel(folder / "b.whl"), Contains("no METADATA"));
+  const nightjar::test::WheelRecipe recipe;
+  const Members members = recipe.members();
+  const auto refused = [&](const Members& some, const char* reason) {
+    nightjar::test::write_wheel(folder / "w.whl", some, recipe.info());
+    CHECK_THROWS_WITH(read_wheel(folder / "w.whl"), Contains(reason));
+  };
+  refused({members[0], members[2], members[3]}, "no torch/version.py");
+  refused({members[0], members[1], members[3]}, "/METADATA");
   CHECK_THROWS_WITH(read_wheel(folder / "none.whl"), Contains("none.whl: no such file"));
+}
+
+namespace {
+
+// A wheel, and its RECORD as it was before somebody changed the wheel.
+struct Packaged {
+  ScratchFolder folder;
+  nightjar::test::WheelRecipe recipe;
+  Members members = recipe.members();
+  std::string record = nightjar::test::record_of(members, recipe.info());
+  bool laid_over = false;
+
+  void add_line(const std::string& line) { record += line + "\n"; }
+  void remove(const std::string& name) {
+    std::erase_if(members, [&](const auto& member) { return member.first == name; });
+  }
+  std::string& content(const std::string& name) {
+    for (auto& [member, text] : members)
+      if (member == name) return text;
+    throw std::out_of_range(name);
+  }
+  WheelFacts read() {
+    members.emplace_back(recipe.info() + "/RECORD", record);
+    nightjar::test::write_zip(folder / "w.whl", members);
+    return read_wheel(folder / "w.whl", "torch/version.py", laid_over);
+  }
+};
+
+const std::string kInfo = nightjar::test::WheelRecipe{}.info();
+const std::string kHash(43, 'A');
+
+}  // namespace
+
+TEST_CASE("a wheel that is broken as a package is refused with what is wrong") {
+  struct Row {
+    std::string reason;
+    void (*harm)(Packaged&);
+  };
+  const auto row = GENERATE(values<Row>({
+      {"RECORD lists torch/__init__.py, which is missing",
+       [](Packaged& p) { p.remove("torch/__init__.py"); }},
+      {"RECORD lists torch/lib/gone.so, which is missing",
+       [](Packaged& p) { p.add_line("torch/lib/gone.so,,"); }},
+      {"torch/__init__.py differs from what RECORD says",
+       [](Packaged& p) { p.content("torch/__init__.py")[0] = 'F'; }},
+      {"torch/__init__.py differs from what RECORD says",
+       [](Packaged& p) { p.content("torch/__init__.py") += "# more"; }},
+      {"torch/x.py differs from what RECORD says",  // its size alone is known
+       [](Packaged& p) {
+         p.members.emplace_back("torch/x.py", "12");
+         p.add_line("torch/x.py,,3");
+       }},
+      {"malformed line for 'torch/y.py'", [](Packaged& p) { p.add_line("torch/y.py"); }},
+      {"malformed line for 'torch/y.py'", [](Packaged& p) { p.add_line("torch/y.py,sha256=A,1"); }},
+      {"malformed line for 'torch/y.py'", [](Packaged& p) { p.add_line("torch/y.py,,x"); }},
+      {"RECORD lists " + kInfo + "/WHEEL, which is missing",
+       [](Packaged& p) { p.remove(kInfo + "/WHEEL"); }},
+      {"it has no " + kInfo + "/METADATA", [](Packaged& p) { p.remove(kInfo + "/METADATA"); }},
+      {"no METADATA with a version",
+       [](Packaged& p) { p.content(kInfo + "/METADATA") = "Name: torch\n\nVersion: 1\n"; }},
+  }));
+  Packaged packaged;
+  row.harm(packaged);
+  CHECK_THROWS_WITH(packaged.read(), Contains(row.reason));
+}
+
+TEST_CASE("what pip and uv install is no fault of a wheel") {
+  using Allow = void (*)(Packaged&);
+  const auto allow = GENERATE(values<Allow>({
+      // METADATA was written again after RECORD, as tools do that change a version.
+      [](Packaged& p) { p.content(kInfo + "/METADATA") += "and more\n"; },
+      [](Packaged& p) { p.content(kInfo + "/WHEEL") += "Build: 1\n"; },
+      [](Packaged& p) { p.add_line(kInfo + "/RECORD.jws,sha256=" + kHash + ",3"); },
+      [](Packaged& p) { p.add_line("torch/__pycache__/a.python-3.pyc,sha256=" + kHash + ",3"); },
+      [](Packaged& p) { p.members.emplace_back("torch/not_listed.py", "x = 1\n"); },
+      [](Packaged& p) { p.members.push_back(p.members[0]); },  // twice, and the same
+      [](Packaged& p) { p.record.insert(0, "\xEF\xBB\xBF"); },
+      [](Packaged& p) { p.record.insert(p.record.find(",", p.record.find("sha256=")), "="); },
+      [](Packaged& p) { p.record.insert(0, "./"); },
+      [](Packaged& p) { p.record[p.record.find('/')] = '\\'; },
+      [](Packaged& p) {
+        for (std::size_t at = 0; (at = p.record.find('\n', at)) != std::string::npos; at += 2)
+          p.record.replace(at, 1, "\r\n");
+      },
+      [](Packaged& p) {
+        p.members.emplace_back("torch/gr\u00f6\u00dfe.py", "x = 1\n");
+        p.record = nightjar::test::record_of(p.members, kInfo);
+      },
+  }));
+  Packaged packaged;
+  allow(packaged);
+  CHECK(packaged.read().metadata_name == "torch");
+}
+
+TEST_CASE("a name that is not ASCII is held against RECORD in any locale") {
+  Packaged packaged;
+  packaged.members.emplace_back("torch/gr\u00f6\u00dfe.py", "x = 1\n");
+  packaged.record = nightjar::test::record_of(packaged.members, kInfo);
+  packaged.members.back().second = "x = 2\n";
+  const std::string before = std::setlocale(LC_ALL, nullptr);
+  std::setlocale(LC_ALL, "C");
+  CHECK_THROWS_WITH(packaged.read(), Contains("torch/gr\u00f6\u00dfe.py differs"));
+  CHECK(std::setlocale(LC_ALL, nullptr) == std::string("C"));  // the program's own is as it was
+  std::setlocale(LC_ALL, before.c_str());
+}
+
+TEST_CASE("a wheel of CI may have Python files of a later commit, but no other compiled ones") {
+  Packaged packaged;
+  packaged.laid_over = true;
+  packaged.members.emplace_back("torch/lib/libtorch.so", "compiled");
+  packaged.record = nightjar::test::record_of(packaged.members, kInfo);
+  packaged.content("torch/__init__.py") += "# laid over";
+  SECTION("Python") {
+    CHECK(packaged.read().metadata_name == "torch");
+  }
+  SECTION("compiled") {
+    packaged.content("torch/lib/libtorch.so") += "again";
+    CHECK_THROWS_WITH(packaged.read(), Contains("torch/lib/libtorch.so differs"));
+  }
+}
+
+TEST_CASE("METADATA of a proved wheel is read without a look at the rest") {
+  Packaged packaged;
+  packaged.content(kInfo + "/METADATA").insert(0, "Requires-Dist: sympy (>=1.13)\n");
+  packaged.content("torch/__init__.py") += "# differs";
+  packaged.members.emplace_back(kInfo + "/RECORD", packaged.record);
+  nightjar::test::write_zip(packaged.folder / "w.whl", packaged.members);
+  CHECK(read_metadata_of(packaged.folder / "w.whl").requirements.at("sympy") == "(>=1.13)");
 }

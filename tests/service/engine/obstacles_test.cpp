@@ -60,6 +60,12 @@ TEST_CASE("each thing that stops nights is told once, with its reason") {
          c.source.newest->state = BuildState::unproved;
          c.source.newest->reason = "its METADATA says 2.13";
        }},
+      {ObstacleKind::build,
+       "the newest wheel, 2.14.0.dev20260820+cpu, is unusable: it has no RECORD. No commit",
+       [](Calm& c) {
+         c.source.newest->state = BuildState::unusable;
+         c.source.newest->reason = "it has no RECORD";
+       }},
       {ObstacleKind::build, "is not proved: timed out",
        [](Calm& c) {
          c.source.newest->state = BuildState::found;

@@ -36,8 +36,7 @@ const taken = (improvements) => [...Map.groupBy(improvements, (i) => (i.repairs
   some.toSorted((a, b) => Math.abs(Math.log(b.ratio)) - Math.abs(Math.log(a.ratio))));
 
 // An improvement's change has no interval: it is recorded, and never filed.
-const asChange = (i) => ({ ...i, low: i.ratio, high: i.ratio,
-  direction: i.metric === "speedup" ? "higher_is_better" : "lower_is_better" });
+const asChange = (i) => ({ ...i, low: i.ratio, high: i.ratio });
 
 const improvementColumns = [
   whole("series", ([i, ...more]) => [

@@ -7,8 +7,9 @@ import { newestProfiles, notProfiled } from "../profiles.js";
 import { mean } from "../statistics.js";
 import { percent, quantity, workloadParts } from "../words.js";
 
-const memoryParts = ["parameters", "gradients", "optimizer state", "inputs", "activations",
-  "workspace"];
+const otherAlive = "other, alive across iterations";  // few workloads have it
+const memoryParts = ["parameters", "gradients", "optimizer state", "inputs", otherAlive,
+  "activations", "workspace"];
 
 /** [name, share] of one profile's time: of the GPU where there is one. */
 function timeParts(p) {
@@ -29,11 +30,11 @@ function memorySplit(p) {
 /** Columns of mean shares with the same as a bar before them. */
 const shares = (names, of) => [
   column("", (g) => splitBar(names.map((n) => g[of][n] ?? 0))),
-  ...names.map((n) => number(n, (g) => percent(g[of][n])))];
+  ...names.map((n) => number(n.split(",")[0], (g) => percent(g[of][n])))];
 
 /** Which part of a bar has which colour. */
 const keyOf = (names) => chartKey(names.map((name, i) =>
-  [sample(svg("rect", { class: `part p${i % 6}`, width: 24, height: 12 })), name]));
+  [sample(svg("rect", { class: `part p${i % 7}`, width: 24, height: 12 })), name]));
 
 function grouped(profiles) {
   return [...Map.groupBy(profiles, (p) => `${p.domain}/${p.parts.task}/${
@@ -67,6 +68,7 @@ export const page = {
   view({ profiles, workloads }) {
     const all = grouped(profiles), note_ = notProfiled(profiles, workloads);
     if (all.length === 0) return [section("Domains", note_)];
+    const parts = memoryParts.filter((n) => n !== otherAlive || all.some((g) => g.memory[n] > 0));
     const on = (device) => all.filter((g) => (g.device === "cuda") === device);
     const time = (caption, groups, names) => groups.length > 0 && [table(caption, [...first,
       number("iteration", (g) => quantity(g.seconds, "s")),
@@ -77,7 +79,7 @@ export const page = {
       time("GPU: computing, moving data and idle", on(true), ["active", "moving data", "idle"])),
     section("Memory by domain", table("Tensors at the peak of an iteration", [...first,
       number("peak", (g) => quantity(g.peak, "bytes")),
-      ...shares(memoryParts, "memory")], all), keyOf(memoryParts),
+      ...shares(parts, "memory")], all), keyOf(parts),
     note("Means of the profiled models."))];
   },
 };

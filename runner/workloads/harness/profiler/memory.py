@@ -7,6 +7,9 @@ from torch.autograd.profiler import record_function
 from harness.living import living, parameters_of
 
 from .blocks import GRADIENT, SAVED
+from .holders import holders_of
+
+MOST_HOLDERS = 5  # that are named
 
 
 def is_real(tensor):
@@ -25,12 +28,36 @@ def storages(tensors, device):
     return sizes
 
 
-class Kept:
-    """What lies in memory before an iteration. The garbage collector finds modules, optimizers and
-    tensors, since adapters' models are built in their own ways. `foreign(part)` returns tensors
-    that belong to no Python object."""
+class Made:
+    """The storages that were there when a case was made: its inputs, and what its model holds."""
 
-    def __init__(self, device, foreign=lambda part: []):
+    def __init__(self):
+        from torch.multiprocessing.reductions import StorageWeakRef
+        self.storages = [StorageWeakRef(tensor.untyped_storage())
+                         for tensor in living(torch.Tensor)
+                         if is_real(tensor) and tensor.layout == torch.strided]
+
+    def split(self, tensors):
+        """Those of these tensors, and the others, which came alive later. A reference keeps its
+        number from being given to another storage."""
+        known = {one.cdata for one in self.storages if not one.expired()}
+        first, later = [], []
+        for tensor in tensors:
+            if is_real(tensor) and tensor.layout == torch.strided:
+                (first if tensor.untyped_storage()._cdata in known else later).append(tensor)
+        return first, later
+
+
+class Kept:
+    """What lies in memory before an iteration. What came alive after the case was `made` and is no
+    part of a model or an optimizer is `other_alive`: an iteration made it, and it stays. The
+    garbage collector finds modules, optimizers and tensors, since adapters' models are built in
+    their own ways. `foreign(part)` returns tensors that belong to no Python object; of such a
+    workload it is not known when a tensor was made, so all others are inputs."""
+
+    def __init__(self, device, made, foreign=None):
+        split = made.split if foreign is None else lambda tensors: (tensors, [])
+        foreign = foreign or (lambda part: [])
         modules, optimizers = living(torch.nn.Module), living(torch.optim.Optimizer)
         self.trained = parameters_of(modules)
         self.trained += [parameter for optimizer in optimizers for group in optimizer.param_groups
@@ -39,18 +66,32 @@ class Kept:
         self.trained = [parameter for parameter in self.trained if is_real(parameter)]
         for parameter in self.trained:
             parameter.grad = None  # a step makes them again, so that its peak holds them
+        inputs, others = split(living(torch.Tensor))
         parts = {
             "parameters": self.trained,
             "buffers": [buffer for module in modules for buffer in module.buffers(recurse=False)],
             "optimizer_state": [
                 value for optimizer in optimizers for state in optimizer.state.values()
-                for value in state.values()], "inputs": living(torch.Tensor)}
+                for value in state.values()], "inputs": inputs}
         self.parts, self.addresses = {}, set()
         for name, tensors in parts.items():
-            sizes = storages([*tensors, *foreign(name)], device)
-            self.parts[name] = sum(size for address, size in sizes.items()
-                                   if address not in self.addresses)
-            self.addresses |= set(sizes)
+            self.parts[name] = self.take([*tensors, *foreign(name)], device)
+        self.holders = self.held_by_name(others, device)
+        self.parts["other_alive"] = self.take(others, device)
+
+    def take(self, tensors, device):
+        """Bytes of their storages that no part has yet."""
+        sizes = {address: size for address, size in storages(tensors, device).items()
+                 if address not in self.addresses}
+        self.addresses |= set(sizes)
+        return sum(sizes.values())
+
+    def held_by_name(self, tensors, device):
+        """Bytes of storages that are in no part yet, by who holds them; the largest."""
+        others = [tensor for tensor in tensors
+                  if set(storages([tensor], device)) - self.addresses]
+        held = {name: sum(storages(some, device).values()) for name, some in holders_of(others)}
+        return dict(sorted(held.items(), key=lambda one: -one[1])[:MOST_HOLDERS])
 
 
 def watch_gradients(parameters):

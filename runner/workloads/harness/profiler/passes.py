@@ -107,9 +107,9 @@ def work_pass(step, synchronize, device, iterations):
     return charging.charge(nodes_of(results), scale.counts), scale.products
 
 
-def memory_pass(step, synchronize, device):
-    """Bytes at the peak by part."""
-    kept = memory.Kept(device, getattr(step, "kept", lambda part: []))
+def memory_pass(step, synchronize, device, made):
+    """Bytes at the peak by part, and who holds what an iteration before this one made."""
+    kept = memory.Kept(device, made, getattr(step, "kept", None))
     handles = memory.watch_gradients(kept.trained)
     try:
         with memory.watch_saved():
@@ -132,4 +132,4 @@ def memory_pass(step, synchronize, device):
             kind, address = event.name.rsplit(":", 1)
             marks.append((kind + ":", event.start_time_ns, int(address)))
     taken = [one for one in taken if window[0] <= one[0] <= window[1]]
-    return blocks.split(kept.parts, blocks.blocks_of(taken), marks)
+    return blocks.split(kept.parts, blocks.blocks_of(taken), marks), kept.holders
