@@ -49,7 +49,7 @@ inline BuildWorld build_world(int commits, double native, double with_wheel, dou
 class BuildClock {
  public:
   BuildClock(const BuildWorld& world, int commits) : world_(world) {
-    prepared_ = {0, commits};
+    prepared_ = {{0, 0}, {commits, 0}};
     wheels_ = world.wheels;
   }
 
@@ -60,11 +60,17 @@ class BuildClock {
   // Groups whose build failed so far.
   const std::set<int>& failed() const { return failed_; }
   bool has_wheel(int commit) const { return wheels_.contains(group(commit)); }
+  // Groups of which a builder has made a wheel, the newest last.
+  const std::vector<int>& made() const { return made_; }
 
   // A builder makes the commit's wheel, or will once it is free. Does nothing if there is one, if
   // it is being made, or if it is known not to compile.
   void build(int commit) {
-    if (has_wheel(commit) || failed_.contains(group(commit))) return;
+    if (!has_wheel(commit)) build_another(commit);
+  }
+  // The same, also where there is a wheel that no builder here has made.
+  void build_another(int commit) {
+    if (!awaits_build(commit)) return;
     for (const auto* list : {&running_, &queued_})
       for (const Build& one : *list)
         if (group(one.commit) == group(commit)) return;
@@ -78,6 +84,10 @@ class BuildClock {
   }
   // Whether the wheel was not asked for, or is not done.
   bool awaits(int commit) const { return !has_wheel(commit) && !failed_.contains(group(commit)); }
+  bool awaits_build(int commit) const {
+    return !failed_.contains(group(commit)) &&
+           std::find(made_.begin(), made_.end(), group(commit)) == made_.end();
+  }
 
   void advance(double time) {
     const double until = now_ + time;
@@ -87,9 +97,10 @@ class BuildClock {
   // Until the next build ends. There must be one.
   void wait_for_build() { end_next(); }
 
-  // The machine fetches and installs the commit's build, once.
-  void prepare(int commit) {
-    if (prepared_.insert(commit).second) advance(world_.preparation);
+  // The machine fetches and installs the commit's build, once for each of its wheels. The ends' own
+  // wheels are number 0, and are installed.
+  void prepare(int commit, int wheel = 0) {
+    if (prepared_.insert({commit, wheel}).second) advance(world_.preparation);
   }
 
   // What the search is told.
@@ -97,7 +108,7 @@ class BuildClock {
     log.costs.clear();
     for (int commit = 0; commit <= log.commits; ++commit)
       log.costs.push_back({group(commit), has_wheel(commit) ? 0 : world_.build,
-                           prepared_.contains(commit) ? 0 : world_.preparation});
+                           is_prepared(commit) ? 0 : world_.preparation});
     log.building.clear();
     for (const Build& one : running_) log.building.push_back({one.commit, one.ends - now_});
   }
@@ -109,6 +120,10 @@ class BuildClock {
     double ends = 0;
   };
 
+  bool is_prepared(int commit) const {
+    const auto first = prepared_.lower_bound({commit, 0});
+    return first != prepared_.end() && first->first == commit;
+  }
   void begin_queued() {
     while (!queued_.empty() && static_cast<int>(running_.size()) < world_.builders) {
       running_.push_back({queued_.front().commit, now_ + world_.build});
@@ -125,15 +140,18 @@ class BuildClock {
     now_ = done.ends;
     running_.erase(first());
     ++builds_;
-    (world_.broken_groups.contains(group(done.commit)) ? failed_ : wheels_)
-        .insert(group(done.commit));
+    const bool fails = world_.broken_groups.contains(group(done.commit));
+    (fails ? failed_ : wheels_).insert(group(done.commit));
+    if (!fails) made_.push_back(group(done.commit));
     begin_queued();
   }
 
   const BuildWorld& world_;
   double now_ = 0;
   int builds_ = 0, abandoned_ = 0;
-  std::set<int> wheels_, failed_, prepared_;
+  std::set<int> wheels_, failed_;
+  std::set<std::pair<int, int>> prepared_;  // commits and wheels
+  std::vector<int> made_;
   std::vector<Build> running_, queued_;
 };
 
@@ -264,9 +282,11 @@ class TimedSearch {
 };
 
 // `git bisect run` with `runs` runs a commit, whose builds are made one after the other.
-inline TimedResult timed_bisection(World& world, const BuildWorld& builds, int commits, int runs) {
+template <class AnyWorld>
+TimedResult timed_bisection(AnyWorld& world, const BuildWorld& builds, int commits, int runs) {
   BuildClock clock(builds, commits);
   const auto make = [&](int commit) {
+    if (builds.builders == 0 && !clock.has_wheel(commit)) return false;
     clock.build(commit);
     while (clock.awaits(commit)) clock.wait_for_build();
     if (!clock.failed().contains(clock.group(commit)) && world.buildable(commit)) return true;

@@ -23,8 +23,8 @@ inline int nearest_middle(int low, int high, const std::set<int>& bad) {
 // `git bisect run` with the median of `runs` runs against half way between the ends. Calls
 // make(commit), which makes a build and returns whether it works, and measured(commit) after the
 // runs of one.
-template <class Make, class Measured>
-JobResult bisection(World& world, int commits, int runs, Make make, Measured measured) {
+template <class AnyWorld, class Make, class Measured>
+JobResult bisection(AnyWorld& world, int commits, int runs, Make make, Measured measured) {
   JobResult out;
   const auto level = [&](int commit) {
     world.new_session();
