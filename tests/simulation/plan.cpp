@@ -12,7 +12,16 @@ const std::vector<std::string> kWorkloads = {"python/alpha/eval/cpu/fp32/b1/eage
                                              "python/gamma/eval/cpu/fp32/b8/eager"};
 
 // Each part has a stream of its own, so that a bound takes away and changes nothing else.
-enum Stream : std::uint64_t { days = 1, machines, steps, faults, broken, schedule, gains };
+enum Stream : std::uint64_t {
+  days = 1,
+  machines,
+  steps,
+  faults,
+  broken,
+  schedule,
+  gains,
+  packages
+};
 
 int at_most(int drawn, const std::optional<int>& bound) {
   return bound ? std::min(drawn, *bound) : drawn;
@@ -95,6 +104,12 @@ void draw_gain(Plan& plan, const Bounds& bounds) {
   plan.gains.push_back(std::move(gain));
 }
 
+void draw_broken_packages(Plan& plan, const Bounds& bounds) {
+  Random random(plan.seed, Stream::packages);
+  for (int day = 1; day <= plan.nights(); ++day)
+    if (random.chance(.15) && at_most(1, bounds.packages) > 0) plan.broken_packages.insert(day);
+}
+
 }  // namespace
 
 Plan make_plan(std::uint64_t seed, const Bounds& bounds) {
@@ -114,6 +129,7 @@ Plan make_plan(std::uint64_t seed, const Bounds& bounds) {
   for (const int count : plan.commits)
     for (int i = 1; i <= count; ++i, ++commit)
       if (drawn.chance(.08) && i != count) plan.broken.insert(commit + 1);
+  draw_broken_packages(plan, bounds);
   return plan;
 }
 
@@ -127,6 +143,9 @@ std::string arguments_of(std::uint64_t seed, const Bounds& bounds) {
   add("runners", bounds.runners);
   add("steps", bounds.steps);
   add("gains", bounds.gains);
+  add("wheels", bounds.wheels);
+  add("native", bounds.native);
+  add("packages", bounds.packages);
   if (!bounds.faults) return text;
   std::string names;
   for (const Fault fault : *bounds.faults)
