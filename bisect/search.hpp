@@ -52,6 +52,8 @@ struct SearchLog {
   // must make one first.
   std::vector<std::vector<int>> wheels;
   int builder_origin = -1;  // of the wheels that builders make; -1: there is no builder
+  // Commits that have a wheel, but for which no builder can make another one.
+  std::vector<int> no_other_wheel;
 };
 
 struct SearchPolicy {

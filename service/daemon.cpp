@@ -21,6 +21,7 @@
 #include "service/builds/discovery.hpp"
 #include "service/builds/native_state.hpp"
 #include "service/builds/package_mixes.hpp"
+#include "service/builds/provenance.hpp"
 #include "service/builds/source_rung.hpp"
 #include "service/clock_steps.hpp"
 #include "service/engine/engine.hpp"
@@ -36,6 +37,7 @@
 #include "storage/model/json.hpp"
 #include "storage/nights.hpp"
 #include "storage/outbox.hpp"
+#include "storage/provenance.hpp"
 #include "storage/regressions.hpp"
 #include "storage/trouble.hpp"
 #include "web/secret.hpp"
@@ -195,6 +197,7 @@ struct Daemon::Impl {
     guarded("look at CI", [this] { look_at_ci(); });
     guarded("look at packages", [this] { look_at_packages(); });
     guarded("prove", [this] { prove_next(); });
+    guarded("look at wheels", [this] { look_at_wheels(); });
     guarded("night waits", [this] {
       const bool asked = night_waits();
       if (asked && !asked_before) look();
@@ -405,6 +408,34 @@ struct Daemon::Impl {
     wake();
   }
 
+  // How each wheel was made, one at a time: reading one takes seconds.
+  void look_at_wheels() {
+    if (looking_at_wheel) return;
+    for (const Build& wheel : storage::builds_without_provenance(db)) {
+      const auto file = artifacts.find(*wheel.sha256);
+      if (!file) continue;  // it is read if it ever comes back
+      looking_at_wheel = true;
+      asio::post(worker, [this, wheel, file = *file] {
+        auto found = read_provenance(wheel, file, graph, config.project);
+        asio::post(writer, [this, found = std::move(found)] { take_provenance(found); });
+      });
+      return;
+    }
+  }
+
+  void take_provenance(const Provenance& found) {
+    looking_at_wheel = false;
+    if (!artifacts.holds(found.wheel)) return;  // it was evicted while it was read
+    guarded("take how a wheel was made", [&] {
+      storage::write(db, [&](storage::Transaction& transaction) {
+        storage::add_provenance(transaction, found);
+      });
+      if (!found.trouble.empty())
+        log::warn("wheel not read sha256={} reason=\"{}\"", found.wheel.brief(), found.trouble);
+      wake();
+    });
+  }
+
   void send_next() {
     if (sending) return;
     if (unrecorded) return record();
@@ -546,7 +577,7 @@ struct Daemon::Impl {
   NativeStateOf native_state = native_state_by(graph, config.project);
   Surroundings around;
   bool surveyed = false, looking = false, looking_at_ci = false, looking_at_packages = false,
-       sending = false, proving = false, asked_before = false;
+       looking_at_wheel = false, sending = false, proving = false, asked_before = false;
   std::atomic<bool> waking = false;
   asio::io_context io{1};
   asio::steady_timer tick_timer, poll_timer;

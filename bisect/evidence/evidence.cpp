@@ -59,12 +59,29 @@ json runs_json(const bisect::SearchLog& log, const std::vector<RunId>& runs, con
   return list;
 }
 
+// The steps as they are named.
+std::vector<bisect::NamedStep> named_steps(const bisect::Answer& answer, const SearchInput& input) {
+  if (!input.naming) return answer.culprits;
+  std::vector<bisect::NamedStep> named;
+  for (const NamedEnd& end : ends_of(answer, *input.naming)) named.push_back(end.step);
+  return named;
+}
+
+// The wheel of each run, and what the wheels are.
+void add_wheels(json& said, const std::vector<bisect::NamedStep>& ends, const SearchInput& input) {
+  json wheels = json::array();
+  for (std::size_t i = 0; i < input.wheels.size(); ++i)
+    wheels.push_back({{"build", input.wheels[i]}, {"origin", input.log.origins.at(i)}});
+  said["wheels"] = std::move(wheels);
+  for (std::size_t i = 0; i < input.log.runs.size(); ++i)
+    said["runs"][i]["wheel"] = input.log.runs[i].wheel;
+  for (std::size_t i = 0; i < ends.size(); ++i) said["culprits"][i]["isolated"] = ends[i].isolated;
+}
+
 // What only verdicts with a naming have: each end says whether it is a range.
 void add_naming(json& said, const bisect::Answer& answer, const SearchInput& input) {
   const std::vector<NamedEnd> ends = ends_of(answer, *input.naming);
-  std::vector<bisect::NamedStep> named;
-  for (const NamedEnd& end : ends) named.push_back(end.step);
-  json culprits = steps(named, input.commits);
+  json culprits = steps(named_steps(answer, input), input.commits);
   for (std::size_t i = 0; i < ends.size(); ++i) culprits[i]["range"] = ends[i].is_range;
   json causes = json::array(), origins = json::array();
   for (const int commit : input.log.untestable)
@@ -203,6 +220,7 @@ std::string of_search(const bisect::Answer& answer, const bisect::Belief& belief
             {"runs", runs_json(input.log, input.runs, "commit")},
             {"policy", policy_json(input.policy)}};
   if (input.naming) add_naming(said, answer, input);
+  if (!input.wheels.empty()) add_wheels(said, named_steps(answer, input), input);
   if (input.good_end) said["good_end"] = *input.good_end;
   if (input.is_better) said["is_better"] = true;
   return said.dump();

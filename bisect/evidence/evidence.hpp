@@ -21,7 +21,7 @@
 namespace nightjar::evidence {
 
 // The version of the rules. It rises when they would judge some log differently.
-inline constexpr int rules = 10;
+inline constexpr int rules = 11;
 
 // Runs' values, and the runs that they belong to.
 struct Values {
@@ -69,6 +69,8 @@ struct SearchInput {
   // regression's good build.
   std::optional<BuildId> good_end = {};
   bool is_better = false;  // it searched for what made a build better, by inverted costs
+  // The builds that the log's wheels are. Empty: verdicts before rules 11 knew nothing of wheels.
+  std::vector<BuildId> wheels = {};
 };
 std::string of_search(const bisect::Answer& answer, const bisect::Belief& belief,
                       const SearchInput& input);

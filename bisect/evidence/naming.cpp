@@ -29,7 +29,7 @@ bool have_one_origin(const Libraries* below, const Libraries* above) {
 }
 
 NamedEnd end_of(bisect::NamedStep step, const Naming& naming) {
-  bool is_range = step.last - step.first >= naming.max_named;
+  bool is_range = !step.isolated || step.last - step.first >= naming.max_named;
   for (int commit = step.first; commit < step.last; ++commit)
     is_range |= was_never_tried(commit, naming);
   const Libraries* below = libraries_of(step.first - 1, naming);
@@ -53,9 +53,11 @@ NamedEnd hull_of(const std::vector<NamedEnd>& ends) {
     parts.push_back({{}, end.step.probability, end.step.ratio, end.step.low, end.step.high});
     step.first = std::min(step.first, end.step.first);
     step.last = std::max(step.last, end.step.last);
+    step.isolated &= end.step.isolated;
   }
   const Culprit all = together(parts);
-  return {{step.first, step.last, all.probability, all.ratio, all.low, all.high}, true};
+  return {{step.first, step.last, all.probability, all.ratio, all.low, all.high, step.isolated},
+          true};
 }
 
 }  // namespace

@@ -31,7 +31,8 @@ struct NamedEnd {
 };
 
 // A culprit is one commit, or at most `max_named` of which all but the last were tried. Every wider
-// step is a range, and so is one with a commit that nobody could try. A step between libraries that
+// step is a range, and so is one with a commit that nobody could try, and one whose sides ran on
+// wheels that may differ. A step between libraries that
 // were compiled from other headers is widened by the commits of those headers: their change may lie
 // in the libraries. Several small steps, one of which is a range, are one range from the first to
 // the last.

@@ -34,7 +34,8 @@ class RawRuns {
       builds_[field<BuildId>(build, "id")] = {
           field<std::optional<CommitSha>>(build, "commit"),
           field<std::optional<BuildId>>(build, "base"),
-          build.contains("lock") ? field<std::optional<Sha256>>(build, "lock") : std::nullopt};
+          build.contains("lock") ? field<std::optional<Sha256>>(build, "lock") : std::nullopt,
+          build.contains("kind") ? std::optional(field<std::string>(build, "kind")) : std::nullopt};
     for (const json& run : bundle.at("runs"))
       runs_[field<RunId>(run, "id")] = {field<BuildId>(run, "build"),
                                         run.at("result").get<RunResult>()};
@@ -45,6 +46,17 @@ class RawRuns {
   BuildId bad() const { return bad_; }
   std::optional<CommitSha> commit_of(RunId run) const { return commit_of(find(run).build); }
   std::optional<CommitSha> commit_of(BuildId build) const { return find_build(build).commit; }
+
+  // The wheel of the run's build; the build itself, if it lies on none.
+  BuildId wheel_of(RunId run) const {
+    const BuildId build = find(run).build;
+    return find_build(build).base.value_or(build);
+  }
+  // nullopt: the bundle does not have the build.
+  std::optional<std::string> kind_of(BuildId build) const {
+    const auto found = builds_.find(build);
+    return found == builds_.end() ? std::nullopt : found->second.kind;
+  }
 
   // Throws Differs unless the run is of the wheel of `base` with the packages of `other`.
   void check_crossed(RunId run, BuildId base, BuildId other) const {
@@ -95,6 +107,7 @@ class RawRuns {
     std::optional<CommitSha> commit;
     std::optional<BuildId> base;
     std::optional<Sha256> lock;
+    std::optional<std::string> kind;
   };
   const Build& find_build(BuildId id) const {
     const auto found = builds_.find(id);
@@ -234,7 +247,8 @@ ToldSearch told_search(const json& said, std::size_t commits, const char* positi
   told.log.built = field<std::vector<int>>(said, "built");
   for (const json& run : said.at("runs")) {
     const bisect::SearchRun& last = told.log.runs.emplace_back(bisect::SearchRun{
-        field<int>(run, "session"), field<int>(run, position), field<double>(run, "value")});
+        field<int>(run, "session"), field<int>(run, position), field<double>(run, "value"),
+        run.contains("wheel") ? field<int>(run, "wheel") : -1});
     told.runs.push_back(field<RunId>(run, "run"));
     check(told.runs.back(), static_cast<std::size_t>(last.commit));
     raw.check_cost(told.runs.back(), last.value, told.policy.threshold);
@@ -250,6 +264,29 @@ std::pair<bisect::Answer, bisect::Belief> answer_of(const ToldSearch& told) {
   return {*answer, std::move(next.belief)};
 }
 
+// Sets the origins of the log's wheels, and returns the wheels. Throws Differs unless each run was
+// on the wheel that it says, and origins are of one kind: two nightlies are never one.
+std::vector<BuildId> wheels_in(const json& said, const RawRuns& raw, ToldSearch& told) {
+  std::vector<BuildId> wheels;
+  if (!said.contains("wheels")) return wheels;
+  std::map<int, std::string> kinds;
+  for (const json& one : said.at("wheels")) {
+    wheels.push_back(field<BuildId>(one, "build"));
+    const int origin = told.log.origins.emplace_back(field<int>(one, "origin"));
+    const auto kind = raw.kind_of(wheels.back());
+    if (!kind) continue;  // no run of it is in the verdict
+    const auto [known, is_new] = kinds.emplace(origin, *kind);
+    if (!is_new && (known->second != *kind || *kind == name_of(BuildKind::nightly)))
+      throw Differs("/wheels gives one origin to wheels of different making");
+  }
+  for (std::size_t i = 0; i < told.runs.size(); ++i) {
+    const auto wheel = static_cast<std::size_t>(told.log.runs[i].wheel);
+    if (wheel >= wheels.size() || raw.wheel_of(told.runs[i]) != wheels[wheel])
+      throw Differs("run " + std::to_string(told.runs[i].value) + " is on another wheel");
+  }
+  return wheels;
+}
+
 std::string search_again(const json& said, const RawRuns& raw) {
   const auto commits = field<std::vector<CommitSha>>(said, "commits");
   // A search that was widened begins before the good build.
@@ -263,13 +300,14 @@ std::string search_again(const json& said, const RawRuns& raw) {
     if (raw.commit_of(run) != commits.at(commit))
       throw Differs("run " + std::to_string(run.value) + " is of another commit");
   };
-  const ToldSearch told = told_search(said, commits.size() - 1, "commit", raw, check);
+  ToldSearch told = told_search(said, commits.size() - 1, "commit", raw, check);
+  const std::vector<BuildId> wheels = wheels_in(said, raw, told);
   const auto [answer, belief] = answer_of(told);
   const auto naming = naming_in(said, told.log.untestable);
   return of_search(
       answer, belief,
       {told.log, told.policy, told.runs, commits, naming ? &*naming : nullptr,
-       said.contains("good_end") ? std::optional(begin) : std::nullopt, raw.is_better()});
+       said.contains("good_end") ? std::optional(begin) : std::nullopt, raw.is_better(), wheels});
 }
 
 // As the verdict says it; `id` is not needed.

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "bisect/search/decide.hpp"
+#include "bisect/search/isolation.hpp"
 
 namespace nightjar::bisect::search {
 namespace {
@@ -74,12 +75,17 @@ double chance_of_threshold(int gap, const Claim& claim, const Posterior& posteri
   return all > 0 ? chance / all : 0;
 }
 
-NamedStep step_of(const Fit& fit, int k, double probability, const Data& data) {
+NamedStep step_of(const Fit& fit, int k, double probability, const Posterior& posterior,
+                  const SearchLog& log) {
+  const Data& data = posterior.data;
   const auto gap = static_cast<std::size_t>(fit.hypothesis.gaps[static_cast<std::size_t>(k)]);
   const double size = fit.step(k), sd = sd_of_step(fit, k);
-  auto ratio = [&](double log) { return std::exp(log * data.unit); };
+  auto ratio = [&](double of) { return std::exp(of * data.unit); };
+  const bool isolated =
+      sides_of(static_cast<int>(gap), std::max(size, least_step), posterior, log).isolated;
   return {data.commits[gap] + 1, data.commits[gap + 1],   probability,
-          ratio(size),           ratio(size - 1.96 * sd), ratio(size + 1.96 * sd)};
+          ratio(size),           ratio(size - 1.96 * sd), ratio(size + 1.96 * sd),
+          isolated};
 }
 
 // The sentence about the largest of the claim's steps.
@@ -155,7 +161,7 @@ bool is_below_threshold(const Posterior& posterior) {
 }
 
 std::optional<Measure> resolve_doubt(const Claim& claim, const Posterior& posterior,
-                                     const SearchPolicy& policy) {
+                                     const SearchLog& log, const SearchPolicy& policy) {
   const Data& data = posterior.data;
   if (data.runs() >=
       std::min<double>(policy.max_runs, most_doubting_runs * usual_runs(posterior, claim)))
@@ -167,7 +173,10 @@ std::optional<Measure> resolve_doubt(const Claim& claim, const Posterior& poster
   if (!in_doubt) return std::nullopt;
   // All builds on either side show how large the step is, and their layouts average out.
   Measure out;
-  out.order = data.commits;
+  for (const MeasuredBuild& build : data.measured) {
+    out.order.push_back(data.commits[static_cast<std::size_t>(build.rank)]);
+    if (!log.origins.empty()) out.wheels.push_back(build.number);
+  }
   out.new_session = data.in_session + data.builds() > policy.session_runs;
   return out;
 }
@@ -190,7 +199,18 @@ Answer nobody(const Posterior& posterior, const std::string& why) {
           {}};
 }
 
-Answer named(const Claim& claim, const Posterior& posterior) {
+Answer wheels_differ(const Posterior& posterior) {
+  const EndWheels ends = end_wheels(posterior);
+  return {Answer::Outcome::wheel,
+          {},
+          text("the ends differ by their wheels, %s, and no commit between them made it worse: P(no "
+               "step) %.4f, P(too small to matter) %.4f, after %d runs",
+               percents(ends.difference, ends.sd, posterior.data).c_str(), posterior.nothing,
+               posterior.too_small, posterior.data.runs()),
+          {}};
+}
+
+Answer named(const Claim& claim, const Posterior& posterior, const SearchLog& log) {
   Answer out;
   const Data& data = posterior.data;
   const Fit& fit = posterior.fits[static_cast<std::size_t>(claim.fit)];
@@ -199,7 +219,7 @@ Answer named(const Claim& claim, const Posterior& posterior) {
     if (!claim.has(gap)) continue;
     const bool may_be = chance_of_threshold(gap, claim, posterior) >= least_chance;
     (may_be ? out.culprits : out.smaller)
-        .push_back(step_of(fit, k, chance_of_step(gap, posterior), data));
+        .push_back(step_of(fit, k, chance_of_step(gap, posterior), posterior, log));
   }
   const std::string certainty = certainty_of(claim, posterior);
   if (!out.culprits.empty()) {

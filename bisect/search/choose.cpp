@@ -4,6 +4,7 @@
 
 #include "bisect/search/candidates.hpp"
 #include "bisect/search/decide.hpp"
+#include "bisect/search/isolation.hpp"
 
 namespace nightjar::bisect::search {
 namespace {
@@ -44,13 +45,19 @@ struct Expectations {
   }
 };
 
+// A commit on a wheel, as the log numbers it; -1: a builder's, or wheels play no part.
+struct Spot {
+  int commit = -1, wheel = -1;
+};
+
 struct Choice {
-  double score = 0;
-  int commit = -1, runs = 1;
+  double score = 0, bits = 0;
+  Spot spot;
+  int runs = 1;
   bool fresh = false;
 
-  void improve(double other_score, int other_commit, int other_runs, bool other_fresh) {
-    if (other_score > score) *this = {other_score, other_commit, other_runs, other_fresh};
+  void improve(const Choice& other) {
+    if (other.score > score) *this = other;
   }
 };
 
@@ -68,28 +75,40 @@ class Chooser {
     weigh(claim);
   }
 
-  Measure best() {
+  Chosen best() {
     const bool room = data_.in_session < policy_.session_runs;
     for (const bool fresh : {false, true}) {
       if (!fresh && !room) continue;
       for (int build = 0; build < data_.builds(); ++build) consider_build(build, fresh);
     }
     consider_gaps(may_build(posterior_));
-    if (best_.commit < 0) {  // no measurement gives information: repeat the ends
-      return {!room, false, {0, data_.commits.back(), data_.commits.back(), 0}, {}, {}, {}};
-    }
-    if (!readiness_.is_known() || !readiness_.needs_builder(best_.commit)) return batch_of(best_);
-    return filler().value_or(batch_of(best_));
+    if (!data_.wheels.empty()) consider_bridges(may_build(posterior_));
+    if (best_.spot.commit < 0) return {ends_again(!room), 0};
+    if (!readiness_.is_known() || !readiness_.needs_builder(best_.spot.commit))
+      return {batch_of(best_), best_.bits};
+    return {filler().value_or(batch_of(best_)), best_.bits};
   }
 
  private:
+  // No measurement gives information.
+  Measure ends_again(bool fresh) const {
+    Measure out;
+    out.new_session = fresh;
+    out.order = {0, data_.commits.back(), data_.commits.back(), 0};
+    if (log_.origins.empty()) return out;
+    for (const int commit : out.order)
+      out.wheels.push_back(usual_wheel_of(commit, data_, log_));
+    return out;
+  }
+
   Measure batch_of(const Choice& choice) const {
     Measure out;
     out.new_session = choice.fresh;
     const int batch = std::max((choice.runs + 2) / 3, data_.runs() / 40);
     int runs = std::min(batch, largest_batch(posterior_));
     if (!choice.fresh) runs = std::min(runs, policy_.session_runs - data_.in_session);
-    out.order.assign(static_cast<std::size_t>(std::max(1, runs)), choice.commit);
+    out.order.assign(static_cast<std::size_t>(std::max(1, runs)), choice.spot.commit);
+    if (!log_.origins.empty()) out.wheels.assign(out.order.size(), choice.spot.wheel);
     return out;
   }
 
@@ -97,13 +116,14 @@ class Chooser {
   std::optional<Measure> filler() const {
     if (best_ready_.score < filler_share * best_.score) return std::nullopt;
     const double before =
-        readiness_.preparation(best_ready_.commit) + (best_ready_.fresh ? policy_.session_cost : 0);
-    const double time = readiness_.wait(best_.commit) - before;
+        readiness_.preparation(best_ready_.spot.commit) + (best_ready_.fresh ? policy_.session_cost : 0);
+    const double time = readiness_.wait(best_.spot.commit) - before;
     if (time < 1) return std::nullopt;
     Measure out = batch_of(best_ready_);
     if (static_cast<double>(out.order.size()) > time)
       out.order.resize(static_cast<std::size_t>(time));
-    if (!readiness_.is_being_built(best_.commit)) out.build_too = {best_.commit};
+    if (!out.wheels.empty()) out.wheels.resize(out.order.size());
+    if (!readiness_.is_being_built(best_.spot.commit)) out.build_too = {best_.spot.commit};
     return out;
   }
 
@@ -156,16 +176,17 @@ class Chooser {
 
   void consider_build(int build, bool fresh) {
     Expectations expect;
+    const auto [rank, wheel, number] = data_.measured[static_cast<std::size_t>(build)];
     for (std::size_t i = 0; i < kept_.size(); ++i) {
       const Fit& fit = *kept_[i];
-      expect.add(share_[i], fit.level(build) + session_mean(fit, fresh) +
+      expect.add(share_[i], fit.level(rank) + fit.wheel_effect(wheel) + session_mean(fit, fresh) +
                                 fit.layout[static_cast<std::size_t>(build)]);
     }
     const auto [low, high] = std::minmax_element(expect.mean.begin(), expect.mean.end());
     if (*high - *low < 1e-4) return;
     expect.variance =
-        variance(*kept_[0], prediction_row(*kept_[0], data_, posterior_.noise, build, true, fresh));
-    consider(data_.commits[static_cast<std::size_t>(build)], fresh, expect,
+        variance(*kept_[0], measured_row(*kept_[0], data_, posterior_.noise, build, fresh));
+    consider({data_.commits[static_cast<std::size_t>(rank)], number}, fresh, expect,
              fresh ? policy_.session_cost : 0);
   }
 
@@ -182,13 +203,58 @@ class Chooser {
         }
       }
       if (here > .01) {
-        for (const Candidate& one : find(gap, left, here)) consider_commit(one, gap);
+        for (const Candidate& one : find(gap, left, here)) {
+          if (log_.origins.empty()) consider_commit(one, gap, -1);
+          else
+            for (const int wheel : wheels_for(one.commit, gap, data_, log_))
+              consider_commit(one, gap, wheel);
+        }
       }
       left += here;
     }
   }
 
-  void consider_commit(const Candidate& candidate, int gap) {
+  WheelChoice choice_of(int number) const {
+    if (data_.wheels.empty()) return {};
+    for (std::size_t w = 0; w < data_.wheels.size(); ++w)
+      if (data_.wheels[w].number == number) return {static_cast<int>(w), -1};
+    return {-1, number < 0 ? log_.builder_origin : log_.origins[static_cast<std::size_t>(number)]};
+  }
+
+  // Measured commits on further wheels, which shows how the wheels differ.
+  void consider_bridges(bool builds_too) {
+    for (int rank = 0; rank <= data_.gaps(); ++rank)
+      for (const int number : bridges_at(rank, data_, log_))
+        if (number >= 0 || builds_too) consider_bridge(rank, number);
+  }
+
+  void consider_bridge(int rank, int number) {
+    const int commit = data_.commits[static_cast<std::size_t>(rank)];
+    const WheelChoice wheel = choice_of(number);
+    const bool waits = number < 0;
+    const double ready = readiness_.is_known() ? readiness_.another_build(waits)
+                                               : policy_.build_cost;
+    const bool room = data_.in_session < policy_.session_runs;
+    for (const bool fresh : {false, true}) {
+      if (!fresh && (!room || (waits && policy_.build_ends_session))) continue;
+      Expectations expect;
+      for (std::size_t i = 0; i < kept_.size(); ++i)
+        expect.add(share_[i], fit_mean(*kept_[i], rank, wheel, fresh));
+      const auto [low, high] = std::minmax_element(expect.mean.begin(), expect.mean.end());
+      if (*high - *low < 1e-4) continue;
+      expect.variance = variance(
+          *kept_[0], new_row(*kept_[0], data_, posterior_.noise, rank, wheel, fresh));
+      consider({commit, number}, fresh, expect, ready + (fresh ? policy_.session_cost : 0));
+    }
+  }
+
+  double fit_mean(const Fit& fit, double rank, WheelChoice wheel, bool fresh) const {
+    return fit.level(rank) + expected_effect(fit, data_, posterior_.noise, wheel) +
+           session_mean(fit, fresh);
+  }
+
+  void consider_commit(const Candidate& candidate, int gap, int number) {
+    const WheelChoice wheel = choice_of(number);
     const auto [commit, below] = candidate;
     const bool waits = needs_build(commit, log_, readiness_);
     const double ready = readiness_.is_known() ? readiness_.until_ready(commit)
@@ -200,32 +266,31 @@ class Chooser {
       Expectations expect;
       for (std::size_t i = 0; i < kept_.size(); ++i) {
         const Fit& fit = *kept_[i];
-        const double session = session_mean(fit, fresh);
         if (is_placed(fit.hypothesis, gap)) {
-          expect.add(share_[i] * below, fit.level(gap + 1) + session);
-          expect.add(share_[i] * (1 - below), fit.level(gap) + session);
+          expect.add(share_[i] * below, fit_mean(fit, gap + 1, wheel, fresh));
+          expect.add(share_[i] * (1 - below), fit_mean(fit, gap, wheel, fresh));
         } else {
-          expect.add(share_[i], fit.level(gap + .5) + session);
+          expect.add(share_[i], fit_mean(fit, gap + .5, wheel, fresh));
         }
       }
       expect.variance = variance(
-          *kept_[0], prediction_row(*kept_[0], data_, posterior_.noise, gap + .5, false, fresh));
+          *kept_[0], new_row(*kept_[0], data_, posterior_.noise, gap + .5, wheel, fresh));
       const double session_cost = fresh ? policy_.session_cost : 0;
       // Who waits for a builder, or for a build of unknown cost, begins a session meanwhile.
       const bool overlaps = waits || !readiness_.is_known();
-      consider(commit, fresh, expect,
+      consider({commit, number}, fresh, expect,
                overlaps ? std::max(ready, session_cost) : ready + session_cost);
     }
   }
 
-  void consider(int commit, bool fresh, const Expectations& expect, double cost) {
+  void consider(Spot spot, bool fresh, const Expectations& expect, double cost) {
     double last = -1;
     for (const int runs : run_counts) {
       const double bits = expect.bits(run_variance_, runs);
       const double score = bits / (cost + runs);
-      best_.improve(score, commit, runs, fresh);
-      if (readiness_.is_known() && !readiness_.needs_builder(commit))
-        best_ready_.improve(score, commit, runs, fresh);
+      const Choice choice{score, bits, spot, runs, fresh};
+      best_.improve(choice);
+      if (readiness_.is_known() && !readiness_.needs_builder(spot.commit)) best_ready_.improve(choice);
       if (score < last) break;
       last = score;
     }
@@ -250,15 +315,16 @@ class Chooser {
 
 bool may_build(const Posterior& posterior) {
   constexpr double build_below = .05;  // P(nothing) under which a build is worth its cost
-  return posterior.nothing + (ends_differ(posterior) ? 0 : posterior.too_small) < build_below;
+  return posterior.nothing + (ends_differ(posterior) ? 0 : posterior.too_small) < build_below ||
+         ends_are_apart(posterior);
 }
 
 int largest_batch(const Posterior& posterior) {
   return std::sqrt(posterior.noise.run) <= .035 ? 12 : 24;
 }
 
-Measure choose(const Posterior& posterior, const Claim& claim, const SearchLog& log,
-               const SearchPolicy& policy) {
+Chosen choose(const Posterior& posterior, const Claim& claim, const SearchLog& log,
+              const SearchPolicy& policy) {
   return Chooser(posterior, claim, log, policy).best();
 }
 

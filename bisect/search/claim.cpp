@@ -54,7 +54,7 @@ Claim certain_part(const Claim& claim, const Posterior& posterior, const SearchL
     one.gaps = {gap};
     weigh(one, posterior);
     if (one.all_real >= policy.certainty && is_cell(gap, posterior.data, log) &&
-        !confirmation(one, posterior, policy)) {
+        !confirmation(one, posterior, log, policy)) {
       out.gaps.push_back(gap);
     }
   }

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "bisect/search/decide.hpp"
+#include "bisect/search/isolation.hpp"
 #include "bisect/statistics.hpp"
 
 namespace nightjar::bisect::search {
@@ -19,44 +20,53 @@ constexpr int fewest_runs = 3;
 constexpr double much_more = 1.5;    // times the expected sd of fresh runs is no chance
 constexpr double robust_loss = 1.1;  // variance of a robust location against a mean's
 
-int first_session(const Data& data, int build) {
-  const int block = data.build_blocks[static_cast<std::size_t>(build)];
-  return data.blocks[static_cast<std::size_t>(block)].session;
+// The first session that measured the commit of this rank, on whatever wheel.
+int first_session(const Data& data, int rank) {
+  int first = data.sessions;
+  for (std::size_t build = 0; build < data.measured.size(); ++build) {
+    if (data.measured[build].rank != rank) continue;
+    const auto block = static_cast<std::size_t>(data.build_blocks[build]);
+    first = std::min(first, data.blocks[block].session);
+  }
+  return first;
 }
 
-// The runs of both builds beside a gap, in the sessions after `session` that have both.
-Data fresh_runs(const Data& data, int gap, int session) {
+// The runs of both builds beside a gap, in the sessions after `session` that have both. What is
+// known of the difference of their wheels is taken off.
+Data fresh_runs(const Data& data, int gap, int session, const Sides& sides) {
   Data out;
   out.first_sd = data.first_sd;
   out.outlier_sd = data.outlier_sd;
   out.end_change = data.end_change;
   out.mass = {1};
-  std::vector<int> sides(static_cast<std::size_t>(data.sessions));  // bits: 1 good, 2 bad
-  auto each_block = [&](int build, auto&& act) {
-    const auto at = static_cast<std::size_t>(build);
-    for (int b = data.build_blocks[at]; b < data.build_blocks[at + 1]; ++b) {
-      const Block& block = data.blocks[static_cast<std::size_t>(b)];
-      if (block.session > session) act(block);
+  std::vector<int> present(static_cast<std::size_t>(data.sessions));  // bits: 1 good, 2 bad
+  auto each_block = [&](int side, auto&& act) {
+    for (const Block& block : data.blocks) {
+      const auto& [rank, wheel, number] = data.measured[static_cast<std::size_t>(block.build)];
+      const bool is_side = rank == gap + side && number == (side == 0 ? sides.good : sides.bad);
+      if (is_side && block.session > session) act(block);
     }
   };
   for (const int side : {0, 1}) {
-    each_block(gap + side, [&](const Block& block) {
-      sides[static_cast<std::size_t>(block.session)] += side + 1;
+    each_block(side, [&](const Block& block) {
+      present[static_cast<std::size_t>(block.session)] += side + 1;
     });
   }
-  std::vector<int> index(sides.size(), -1);
-  for (std::size_t t = 0; t < sides.size(); ++t) {
-    if (sides[t] == 3) index[t] = out.sessions++;
+  std::vector<int> index(present.size(), -1);
+  for (std::size_t t = 0; t < present.size(); ++t) {
+    if (present[t] == 3) index[t] = out.sessions++;
   }
   for (const int side : {0, 1}) {
     out.commits.push_back(side);
+    out.measured.push_back({side});
     out.build_blocks.push_back(static_cast<int>(out.blocks.size()));
-    each_block(gap + side, [&](const Block& block) {
+    each_block(side, [&](const Block& block) {
       const int to = index[static_cast<std::size_t>(block.session)];
       if (to < 0) return;
       out.blocks.push_back({to, side, out.runs(), block.count});
       const auto from = data.y.begin() + block.first;
-      out.y.insert(out.y.end(), from, from + block.count);
+      for (auto y = from; y != from + block.count; ++y)
+        out.y.push_back(side == 0 ? *y : *y - sides.difference);
     });
   }
   out.build_blocks.push_back(static_cast<int>(out.blocks.size()));
@@ -126,7 +136,7 @@ double log_odds(const Data& fresh, const Noise& noise) {
 
 }  // namespace
 
-Check check_step(int gap, double size, const Posterior& posterior) {
+Check check_step(int gap, double size, const Posterior& posterior, const SearchLog& log) {
   const Data& data = posterior.data;
   Check out;
   out.fresh_after = std::max(first_session(data, gap), first_session(data, gap + 1));
@@ -134,7 +144,7 @@ Check check_step(int gap, double size, const Posterior& posterior) {
   const double ideal =
       2 * robust_loss * posterior.noise.run * first_z * first_z / (relevant * relevant);
   const int wanted = std::max(fewest_runs, static_cast<int>(std::ceil(ideal - 1e-9)));
-  Data fresh = fresh_runs(data, gap, out.fresh_after);
+  Data fresh = fresh_runs(data, gap, out.fresh_after, sides_of(gap, relevant, posterior, log));
   fresh.claimed = relevant;
   const int have = static_cast<int>(runs_a_side(fresh) + 1e-9);
   if (have < wanted) {
@@ -154,18 +164,23 @@ Check check_step(int gap, double size, const Posterior& posterior) {
 }
 
 std::optional<Measure> confirmation(const Claim& claim, const Posterior& posterior,
-                                    const SearchPolicy& policy) {
+                                    const SearchLog& log, const SearchPolicy& policy) {
   const Data& data = posterior.data;
   const Fit& fit = posterior.fits[static_cast<std::size_t>(claim.fit)];
   Measure out;
   out.confirms = true;
-  std::vector<std::pair<int, int>> wanted;  // gap, runs a side
+  struct Wanted {
+    int gap = 0, runs = 0;  // a side
+    Sides sides;
+  };
+  std::vector<Wanted> wanted;
   for (int k = 0; k < fit.hypothesis.count; ++k) {
     const int gap = fit.hypothesis.gaps[static_cast<std::size_t>(k)];
     if (!claim.has(gap)) continue;
-    const Check check = check_step(gap, fit.step(k), posterior);
+    const Check check = check_step(gap, fit.step(k), posterior, log);
     if (check.passed) continue;
-    wanted.emplace_back(gap, check.missing);
+    const double size = std::max(fit.step(k), least_step);
+    wanted.push_back({gap, check.missing, sides_of(gap, size, posterior, log)});
     if (check.again_in_new_session || check.fresh_after >= data.sessions - 1)
       out.new_session = true;
   }
@@ -175,12 +190,14 @@ std::optional<Measure> confirmation(const Claim& claim, const Posterior& posteri
   const int room = out.new_session ? limit : std::min(limit, policy.session_runs - data.in_session);
   for (bool more = true; more;) {
     more = false;
-    for (auto& [gap, runs] : wanted) {
+    for (auto& [gap, runs, sides] : wanted) {
       if (runs == 0 || static_cast<int>(out.order.size()) + 2 > std::max(room, 2)) continue;
       // The sides alternate in going first, so that a drift within the session favours neither.
       const bool turned = runs % 2 == 0;
-      out.order.push_back(data.commits[static_cast<std::size_t>(turned ? gap + 1 : gap)]);
-      out.order.push_back(data.commits[static_cast<std::size_t>(turned ? gap : gap + 1)]);
+      for (const bool bad : {turned, !turned}) {
+        out.order.push_back(data.commits[static_cast<std::size_t>(bad ? gap + 1 : gap)]);
+        if (!log.origins.empty()) out.wheels.push_back(bad ? sides.bad : sides.good);
+      }
       --runs;
       more = true;
     }

@@ -38,15 +38,24 @@ struct Check {
   bool again_in_new_session = false;  // the fresh runs speak against it
   int fresh_after = 0;                // only sessions after this one count (an index of Data's)
 };
-Check check_step(int gap, double size, const Posterior& posterior);
+Check check_step(int gap, double size, const Posterior& posterior, const SearchLog& log);
 // The interleaved runs that the claim's unconfirmed steps need; nullopt if all are confirmed.
 std::optional<Measure> confirmation(const Claim& claim, const Posterior& posterior,
-                                    const SearchPolicy& policy);
+                                    const SearchLog& log, const SearchPolicy& policy);
+
+// Shows how the wheels differ on which the claim's steps have to be compared: a commit measured on
+// two of them, or one on a wheel that a builder makes. nullopt: nothing shows it.
+std::optional<Measure> bridge(const Claim& claim, const Posterior& posterior, const SearchLog& log,
+                              const SearchPolicy& policy);
 
 // The measurement with the most information per cost. With costs, one of ready commits may fill the
 // time until a better one's build is done; `build_too` names that one if its build must begin.
-Measure choose(const Posterior& posterior, const Claim& claim, const SearchLog& log,
-               const SearchPolicy& policy);
+struct Chosen {
+  Measure measure;
+  double bits = 0;  // that it is expected to give; 0: no measurement tells anything
+};
+Chosen choose(const Posterior& posterior, const Claim& claim, const SearchLog& log,
+              const SearchPolicy& policy);
 // Whether a change is so probable that a build is worth its cost.
 bool may_build(const Posterior& posterior);
 
@@ -90,10 +99,12 @@ bool is_below_threshold(const Posterior& posterior);
 
 // More runs of every build, if they decide whether a step of the claim is named; else nullopt.
 std::optional<Measure> resolve_doubt(const Claim& claim, const Posterior& posterior,
-                                     const SearchPolicy& policy);
+                                     const SearchLog& log, const SearchPolicy& policy);
 
 // The answers without a named step, and for a claim that is certain.
 Answer nobody(const Posterior& posterior, const std::string& why);
-Answer named(const Claim& claim, const Posterior& posterior);
+Answer named(const Claim& claim, const Posterior& posterior, const SearchLog& log);
+// The ends differ by their wheels alone.
+Answer wheels_differ(const Posterior& posterior);
 
 }  // namespace nightjar::bisect::search

@@ -71,7 +71,7 @@ double expected_rest(const Posterior& posterior, const Claim& claim, int confirm
   double search = bits_left(posterior, stepped) * for_a_bit(unit);
   const double unconfirmed = static_cast<double>(std::max<std::size_t>(claim.gaps.size(), 1));
   search += confirming > 0 ? confirming : to_confirm(unit) * unconfirmed;
-  if (data.builds() == 2) search += std::max(to_reproduce(unit) - data.runs(), 0.0);
+  if (data.commits.size() == 2) search += std::max(to_reproduce(unit) - data.runs(), 0.0);
   return rest + stepped * std::max(search, fewest);
 }
 

@@ -85,6 +85,7 @@ class Planner {
         return distance(a, asked) < distance(b, asked);
       });
       std::fill(measure.order.begin(), measure.order.end(), *first);
+      std::fill(measure.wheels.begin(), measure.wheels.end(), -1);
       chosen.erase(first);
     }
     measure.build_too = std::move(chosen);

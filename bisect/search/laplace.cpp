@@ -1,6 +1,7 @@
 // Alternates weighted least squares with outlier weights, then applies Laplace's approximation at
 // the mode.
 #include "bisect/search/laplace.hpp"
+#include "bisect/search/wheels.hpp"
 
 namespace nightjar::bisect::search {
 namespace {
@@ -35,7 +36,8 @@ class Fitter {
         mean_(data.blocks.size()) {
     fit_.hypothesis = hypothesis;
     fit_.outlying = labels;
-    fit_.layout.resize(data.commits.size());
+    fit_.layout.resize(data.measured.size());
+    fit_.wheels = data.wheels.size();
   }
 
   Fit run(int rounds) {
@@ -93,8 +95,9 @@ class Fitter {
     fit_.theta = system_.right;
     system_.precision.forward(fit_.theta.data());
     system_.precision.backward(fit_.theta.data());
-    for (std::size_t build = 0; build < data_.commits.size(); ++build) {
-      const double level = fit_.level(static_cast<double>(build));
+    for (std::size_t build = 0; build < data_.measured.size(); ++build) {
+      const auto [rank, wheel, number] = data_.measured[build];
+      const double level = fit_.level(rank) + fit_.wheel_effect(wheel);
       const auto first = static_cast<std::size_t>(data_.build_blocks[build]);
       const auto last = static_cast<std::size_t>(data_.build_blocks[build + 1]);
       double moment = 0;
@@ -145,7 +148,19 @@ class Fitter {
       }
     }
     for (double b : fit_.layout) sum += b * b / noise_.layout;
+    if (fit_.wheels > 0) sum += wheel_distance();
     return -.5 * sum;
+  }
+
+  // u' P u.
+  double wheel_distance() const {
+    const Lower precision = wheel_prior(data_, noise_, fit_.hypothesis.odd).precision;
+    double sum = 0;
+    for (std::size_t i = 0; i < fit_.wheels; ++i)
+      for (std::size_t j = 0; j < fit_.wheels; ++j)
+        sum += precision.at(i, j) * fit_.wheel_effect(static_cast<int>(i)) *
+               fit_.wheel_effect(static_cast<int>(j));
+    return sum;
   }
 
   void judge_steps() {

@@ -7,7 +7,7 @@
 
 namespace nightjar::bisect::search {
 
-// Parameters in order: mu, D_1..D_K, d_0..d_(T-1). Each build has a layout term of its own. These
+// Parameters in order: mu, D_1..D_K, u_0..u_(W-1), d_0..d_(T-1). Each build has a layout term of its own. These
 // are eliminated from the system; `layout` holds their modes.
 struct Fit {
   Hypothesis hypothesis;
@@ -23,10 +23,17 @@ struct Fit {
   std::array<double, most_steps> blamable{};  // P(it is at least the threshold)
 
   double step(int k) const { return theta[static_cast<std::size_t>(k) + 1]; }
-  std::size_t session_at(int session) const {
-    return 1 + static_cast<std::size_t>(hypothesis.count) + static_cast<std::size_t>(session);
+  std::size_t wheels = 0;  // W
+  std::size_t wheel_at(int wheel) const {
+    return 1 + static_cast<std::size_t>(hypothesis.count) + static_cast<std::size_t>(wheel);
   }
-  // Level of the build of rank `rank` without session and layout. rank + .5 is between two builds.
+  std::size_t session_at(int session) const {
+    return wheel_at(static_cast<int>(wheels)) + static_cast<std::size_t>(session);
+  }
+  // -1: 0.
+  double wheel_effect(int wheel) const { return wheel < 0 ? 0 : theta[wheel_at(wheel)]; }
+  // Level of the commit of rank `rank` without wheel, session and layout. rank + .5 is between two
+  // measured commits.
   double level(double rank) const {
     double sum = theta[0];
     for (int k = 0; k < hypothesis.count; ++k) {
@@ -52,15 +59,23 @@ struct System {
 void assemble(System& system, const Hypothesis& hypothesis, const Data& data, const Noise& noise,
               const std::vector<double>& weight, const std::vector<double>& moment);
 
-// A prediction for a build in the newest session, or in a new one: its coefficients in theta's
-// order and the variance that they leave out. `rank` as in level(). `measured`: its layout term is
-// known.
+// The coefficients of a prediction in theta's order, and the variance that they leave out.
 struct Row {
   std::vector<double> x;
   double rest = 0;
 };
-Row prediction_row(const Fit& fit, const Data& data, const Noise& noise, double rank, bool measured,
-                   bool new_session);
+// A run of a measured build, whose layout term is known, in the newest session or in a new one.
+Row measured_row(const Fit& fit, const Data& data, const Noise& noise, int build, bool new_session);
+// The wheel of a build that was not measured: one of Data's, or a new one of an origin. Neither:
+// wheels play no part.
+struct WheelChoice {
+  int measured = -1, origin = -1;
+};
+// The same of a build that was not measured. `rank` as in level().
+Row new_row(const Fit& fit, const Data& data, const Noise& noise, double rank, WheelChoice wheel,
+            bool new_session);
+// The effect that is expected of a wheel.
+double expected_effect(const Fit& fit, const Data& data, const Noise& noise, WheelChoice wheel);
 double variance(const Fit& fit, Row row);
 
 // The session variance of a new session, given the last one.

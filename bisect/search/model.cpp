@@ -10,6 +10,7 @@ constexpr double p_nothing = .30;  // no step that matters
 constexpr double p_small = .20;    // of p_nothing: a small step
 constexpr double p_better = .02;   // of p_nothing: an improvement
 constexpr double p_further = .15;  // a further step, once there is one
+constexpr double p_odd = 1e-4;      // of one wheel, once it is measured
 constexpr double flat_share = .3;  // of the prior of further steps: the same for all gaps
 constexpr double small_sd = .012;
 constexpr double claimed_share = .25;  // sd of a claimed step, relative
@@ -39,7 +40,9 @@ StepPrior step_prior(const Hypothesis& hypothesis, const Data& data) {
   return {};
 }
 
-double log_prior(const Hypothesis& hypothesis, const Data& data) {
+namespace {
+
+double log_prior_of_steps(const Hypothesis& hypothesis, const Data& data) {
   auto mass = [&](int gap) { return std::max(data.mass[static_cast<std::size_t>(gap)], 1e-12); };
   switch (hypothesis.kind) {
     case Kind::nothing:
@@ -60,6 +63,12 @@ double log_prior(const Hypothesis& hypothesis, const Data& data) {
     if (k > 0) log += std::log(p_further);
   }
   return log;
+}
+
+}  // namespace
+
+double log_prior(const Hypothesis& hypothesis, const Data& data) {
+  return log_prior_of_steps(hypothesis, data) + (hypothesis.odd < 0 ? 0 : std::log(p_odd));
 }
 
 double log_allowed(const StepPrior& prior, double mean, double sd) {

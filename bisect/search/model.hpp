@@ -1,6 +1,7 @@
 // The model of the search: the terms of a run's log value, and the hypotheses.
-//   y = mu + sum over steps k of D_k [commit beyond gap g_k] + d_session + b_build + e
-// d is AR(1) over sessions, b the layout of a build, e normal with one-sided outliers. A gap lies
+//   y = mu + sum over steps k of D_k [commit beyond gap g_k] + u_wheel + d_session + b_build + e
+// u is the wheel's effect: that of its origin, and one of its own. d is AR(1) over sessions, b the
+// layout of a build, which is a commit on a wheel. e is normal with one-sided outliers. A gap lies
 // between neighbouring measured commits. All logs are scaled so that the policy's threshold is
 // log 1.07, to which the model's constants are tuned. Used inside `bisect/search` only.
 #pragma once
@@ -22,13 +23,27 @@ constexpr int most_steps = 5;
 
 constexpr double usual_layout = .003;  // sd between builds that should be alike
 
-// Variances of logs. `outliers` is the share of outlying runs.
+// Variances of logs. `outliers` is the share of outlying runs. `wheel` is between wheels of one
+// origin, `origin` between origins.
 struct Noise {
   double run = 0, outliers = .06, session = .015 * .015, layout = usual_layout * usual_layout;
+  double wheel = 0, origin = 0;
 };
 
 // For each run, the probability that it is an outlier.
 using Labels = std::vector<double>;
+
+// A commit on a wheel. `rank` is the index of its commit among the measured ones, `wheel` that of
+// its wheel among Data's; -1: wheels play no part.
+struct MeasuredBuild {
+  int rank = 0, wheel = -1;
+  int number = -1;  // of the wheel in the log; -1: the log has no wheels
+};
+
+// A wheel that was measured: its number in the log, and that of its origin.
+struct MeasuredWheel {
+  int number = 0, origin = 0;
+};
 
 // The runs of one build in one session: y[first .. first + count).
 struct Block {
@@ -42,8 +57,11 @@ struct Data {
   std::vector<double> y;          // log values, centred on the good end's first session
   std::vector<Block> blocks;      // by build, then session
   std::vector<int> build_blocks;  // first block of each build; one more at the end
-  std::vector<int> commits;       // measured commits, ascending: build -> commit
-  std::vector<double> mass;       // prior mass of each gap
+  std::vector<MeasuredBuild> measured;  // each build; by rank, then wheel
+  std::vector<int> commits;             // measured commits, ascending: rank -> commit
+  std::vector<MeasuredWheel> wheels;    // empty: wheels play no part
+  double stretch = 1;  // of effects of origins, which do not shrink with the threshold
+  std::vector<double> mass;             // prior mass of each gap
   Labels outlying;                // first guess, by the block's own median
   double outlier_sd = .10;        // of an outlier's excess
   int sessions = 0;               // numbered without holes
@@ -54,21 +72,24 @@ struct Data {
   double known_runs = 2;          // pseudo-runs behind first_sd
   double claimed = 0;             // size of the step that is being confirmed; 0: any
 
-  int builds() const { return static_cast<int>(commits.size()); }
-  int gaps() const { return builds() - 1; }
+  int builds() const { return static_cast<int>(measured.size()); }
+  int gaps() const { return static_cast<int>(commits.size()) - 1; }
   int runs() const { return static_cast<int>(y.size()); }
 };
-// Both ends must have been measured.
-Data pack(const SearchLog& log, const SearchPolicy& policy);
+// Both ends must have been measured. `apart`: wheels may differ. If not, all are taken to be alike,
+// and each commit counts on the wheel that has most of its runs.
+Data pack(const SearchLog& log, const SearchPolicy& policy, bool apart = true);
 // Sets `outlying`: a run far above the median of its block is probably an outlier.
 void guess_outliers(Data& data);
 
 enum class Kind { nothing, small, better, steps };
 
+// `odd`: a wheel that differs from others of its origin by more than chance; -1: none does.
 struct Hypothesis {
   Kind kind = Kind::nothing;
   int count = 0;
   std::array<int, most_steps> gaps{};  // ascending
+  int odd = -1;
 
   bool has(int gap) const {
     for (int k = 0; k < count; ++k) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "bisect/search/decide.hpp"
+#include "bisect/search/isolation.hpp"
 #include "bisect/search/readiness.hpp"
 
 namespace nightjar::bisect {
@@ -23,6 +24,11 @@ constexpr double claim_from = .80, further_from = .15, nothing_from = .10;
 constexpr double patience = 1.25;
 // After so many times the usual runs, the certain steps of a claim are answered without the others.
 constexpr double stubbornness = 2.5;
+
+// The wheels of the ends differ if their difference is so many sd.
+constexpr double clear_wheels = 3;
+// A measurement that gives less than this share of what a run usually tells is not worth making.
+constexpr double least_bits = 3e-4;
 
 // The largest chance of a further step that an answer leaves open. Excluding one costs runs in
 // proportion to their variance, so that a noisy series leaves twice as much open.
@@ -60,6 +66,18 @@ void validate(const SearchLog& log) {
     require(std::isfinite(run.value) && run.value > 0,
             "a value of commit " + std::to_string(run.commit) + " is not positive and finite");
   }
+}
+
+void validate_wheels(const SearchLog& log) {
+  const auto wheels = static_cast<int>(log.origins.size());
+  require(log.wheels.empty() || static_cast<int>(log.wheels.size()) == log.commits + 1,
+          "the wheels need one list for each of " + std::to_string(log.commits + 1) + " commits");
+  for (const auto& list : log.wheels)
+    for (const int wheel : list)
+      require(wheel >= 0 && wheel < wheels, "wheel " + std::to_string(wheel) + " has no origin");
+  for (const SearchRun& run : log.runs)
+    require(wheels == 0 || (run.wheel >= 0 && run.wheel < wheels),
+            "wheel " + std::to_string(run.wheel) + " of a run has no origin");
 }
 
 void validate_costs(const SearchLog& log, const SearchPolicy& policy) {
@@ -100,6 +118,11 @@ Measure first_runs(const SearchLog& log, int good, int bad, const SearchPolicy& 
       ++bad;
     }
   }
+  if (log.origins.empty()) return out;
+  for (const int commit : out.order) {
+    const auto& served = log.wheels.at(static_cast<std::size_t>(commit));
+    out.wheels.push_back(served.empty() ? -1 : served.front());
+  }
   return out;
 }
 
@@ -123,7 +146,7 @@ std::optional<Answer> without_the_rest(const Claim& said, const Posterior& poste
                                 : "the rest was neither confirmed nor excluded";
   const Claim certain = certain_part(said, posterior, log, policy);
   if (!certain.gaps.empty() && posterior.nothing < most_nothing) {
-    Answer out = named(certain, posterior);
+    Answer out = named(certain, posterior, log);
     out.rule += "; " + why;
     return out;
   }
@@ -132,10 +155,15 @@ std::optional<Answer> without_the_rest(const Claim& said, const Posterior& poste
   return Answer{Answer::Outcome::inconclusive, {}, why, {}};
 }
 
+bool is_likely(const Claim& said, const Posterior& posterior, bool below) {
+  return said.all_real >= claim_from && (below || said.further <= further_from) &&
+         posterior.nothing <= nothing_from;
+}
+
 // Whether the claim is worth confirming.
 bool is_promising(const Claim& said, const Posterior& posterior, const SearchLog& log, bool below) {
-  return all_cells(said, posterior.data, log) && said.all_real >= claim_from &&
-         (below || said.further <= further_from) && posterior.nothing <= nothing_from;
+  const bool apart = posterior.data.wheels.empty() || all_isolated(said.gaps, said.fit, posterior, log);
+  return apart && all_cells(said, posterior.data, log) && is_likely(said, posterior, below);
 }
 
 // Whether more runs would not change the answer.
@@ -148,8 +176,24 @@ bool is_sure(const Claim& said, const Posterior& posterior, const SearchPolicy& 
          (said.further <= most_further(posterior) || !patient);
 }
 
-std::variant<Measure, Answer> decide(const Posterior& posterior, const SearchLog& log,
-                                     const SearchPolicy& policy, Belief& belief) {
+// Bits that a run of a step of the threshold's size gives, at most.
+double bits_of_a_run(const Posterior& posterior) {
+  return std::min(1.0, .18 * threshold_step * threshold_step / posterior.noise.run);
+}
+
+// No measurement tells whether the commits or the wheels did it.
+struct CannotTell {};
+
+Answer left_open(const Posterior& posterior) {
+  return {Answer::Outcome::inconclusive,
+          {},
+          "the commits or their wheels made it worse, and no build here tells which, after " +
+              std::to_string(posterior.data.runs()) + " runs",
+          {}};
+}
+
+std::variant<Measure, Answer, CannotTell> decide(const Posterior& posterior, const SearchLog& log,
+                                                 const SearchPolicy& policy, Belief& belief) {
   const Data& data = posterior.data;
   const Claim said = claim(posterior);
   const double idle = posterior.nothing + posterior.too_small;
@@ -157,17 +201,26 @@ std::variant<Measure, Answer> decide(const Posterior& posterior, const SearchLog
   // A change under half of the threshold is not worth locating. A larger one is, though nobody is
   // blamed for it.
   const bool minute = below && ends_change(posterior).size < least_step;
-  if (idle > nobody_certainty || said.fit < 0 || minute) return nobody(posterior, "not reproduced");
+  const bool has_wheels = !data.wheels.empty();
+  if (idle > nobody_certainty || said.fit < 0 || minute) {
+    const EndWheels ends = end_wheels(posterior);
+    const bool differ = std::abs(ends.difference) > std::max(least_step, clear_wheels * ends.sd);
+    if (!has_wheels || minute || !differ) return nobody(posterior, "not reproduced");
+    if (ends.known) return wheels_differ(posterior);
+    return CannotTell{};
+  }
   std::optional<Measure> confirming;
   if (is_promising(said, posterior, log, below)) {
-    confirming = confirmation(said, posterior, policy);
+    confirming = confirmation(said, posterior, log, policy);
     if (!confirming && is_sure(said, posterior, policy, below)) {
-      confirming = resolve_doubt(said, posterior, policy);
-      if (!confirming) return named(said, posterior);
+      confirming = resolve_doubt(said, posterior, log, policy);
+      if (!confirming) return named(said, posterior, log);
     }
   }
+  const bool stuck = data.runs() >= stubbornness * usual_runs(posterior, said);
+  if (has_wheels && stuck && !confirming) return CannotTell{};
   if (auto answer = without_the_rest(said, posterior, log, policy)) return *std::move(answer);
-  const bool only_ends = data.builds() == 2 && log.untestable.empty();
+  const bool only_ends = data.commits.size() == 2 && log.untestable.empty();
   if (only_ends && data.runs() >= policy.reproduce_runs) {
     return nobody(posterior, "not reproduced within the runs allowed for it");
   }
@@ -175,7 +228,11 @@ std::variant<Measure, Answer> decide(const Posterior& posterior, const SearchLog
   belief.expected_runs =
       std::min<double>(policy.max_runs - data.runs(), expected_rest(posterior, said, confirms));
   if (confirming) return *confirming;
-  Measure chosen = choose(posterior, said, log, policy);
+  if (has_wheels && is_likely(said, posterior, below) && all_cells(said, data, log)) {
+    if (auto step = bridge(said, posterior, log, policy)) return *std::move(step);
+  }
+  auto [chosen, bits] = choose(posterior, said, log, policy);
+  if (has_wheels && bits < least_bits * bits_of_a_run(posterior)) return CannotTell{};
   if (Readiness(log, policy).is_known())
     keep_all_busy(chosen, posterior, log, policy);
   else
@@ -190,6 +247,7 @@ NextStep next_step(const SearchLog& log, const SearchPolicy& policy) {
   require(std::isfinite(policy.threshold) && policy.threshold > 0,
           "the threshold is not positive and finite");
   validate_costs(log, policy);
+  validate_wheels(log);
   const SearchLog usable = without_untestable(log);
   auto runs_of = [&](int commit) {
     return static_cast<int>(
@@ -203,12 +261,28 @@ NextStep next_step(const SearchLog& log, const SearchPolicy& policy) {
     first.first_runs = wanted;
     return {first_runs(usable, good, bad, first), prior_belief(log)};
   }
-  const Posterior posterior = infer(usable, policy);
+  Posterior posterior = infer(usable, policy);
   NextStep out{Answer{}, belief_of(posterior)};
-  out.step = decide(posterior, usable, policy, out.belief);
-  if (auto* measure = std::get_if<Measure>(&out.step)) {
-    const auto left = static_cast<std::size_t>(policy.max_runs - posterior.data.runs());
+  auto decided = decide(posterior, usable, policy, out.belief);
+  int left_out = 0;  // runs on wheels that do not count
+  if (std::holds_alternative<CannotTell>(decided)) {
+    // Where the change lies is found as if all wheels were alike. Nobody is blamed for a step whose
+    // sides are on wheels that may differ.
+    posterior = infer(usable, policy, false);
+    left_out = static_cast<int>(usable.runs.size()) - posterior.data.runs();
+    SearchPolicy rest = policy;
+    rest.max_runs -= left_out;
+    out.belief = belief_of(posterior);
+    decided = decide(posterior, usable, rest, out.belief);
+    const auto* answer = std::get_if<Answer>(&decided);
+    if (answer && answer->outcome == Answer::Outcome::not_reproduced) decided = left_open(posterior);
+  }
+  if (auto* answer = std::get_if<Answer>(&decided)) out.step = *std::move(answer);
+  if (auto* measure = std::get_if<Measure>(&decided)) {
+    const auto left = static_cast<std::size_t>(policy.max_runs - left_out - posterior.data.runs());
     if (measure->order.size() > left) measure->order.resize(left);
+    if (measure->wheels.size() > left) measure->wheels.resize(left);
+    out.step = *std::move(measure);
   }
   return out;
 }

@@ -1,5 +1,8 @@
 // Estimates the four noise parameters by expectation maximisation, with weak priors.
+#include <set>
+
 #include "bisect/search/posterior.hpp"
+#include "bisect/search/wheels.hpp"
 
 namespace nightjar::bisect::search {
 namespace {
@@ -8,6 +11,7 @@ constexpr double least_run_sd = .004;
 constexpr double session_prior_sd = .015, session_prior_count = 6;
 constexpr double layout_prior_count = 10;
 constexpr double outlier_prior = .06, outlier_prior_count = 25;
+constexpr double wheel_prior_count = 8, origin_prior_count = 3;
 constexpr double caution_runs = 4;
 
 // The inverse of the factored precision, as a full matrix.
@@ -36,6 +40,7 @@ double quadratic(const Lower& v, const std::vector<std::pair<std::size_t, double
 
 struct Moments {
   double square = 0, weight = 0, outliers = 0, sessions = 0, layouts = 0;
+  double wheels = 0, wheel_count = 0, origins = 0, origin_count = 0;
 };
 
 void add_sessions(Moments& sum, const Fit& fit, const Data& data, const Lower& v) {
@@ -54,6 +59,40 @@ void add_sessions(Moments& sum, const Fit& fit, const Data& data, const Lower& v
   }
 }
 
+// Divides the effects of the wheels of one origin into the origin's own and the rest.
+void add_origin(Moments& sum, const Fit& fit, const Data& data, const Noise& noise, const Lower& v,
+                int origin) {
+  std::vector<std::size_t> members;
+  for (std::size_t w = 0; w < data.wheels.size(); ++w)
+    if (is_of(origin, w, data, fit.hypothesis.odd))
+      members.push_back(fit.wheel_at(static_cast<int>(w)));
+  if (members.empty()) return;
+  const double n = static_cast<double>(members.size());
+  const double open = 1 / (1 / noise.origin + n / noise.wheel), share = open / noise.wheel;
+  std::vector<std::pair<std::size_t, double>> common;
+  double mean = 0;
+  for (const std::size_t at : members) {
+    common.emplace_back(at, share);
+    mean += share * fit.theta[at];
+  }
+  sum.origins += mean * mean + quadratic(v, common) + open;
+  sum.origin_count += 1;
+  for (const std::size_t at : members) {
+    auto rest = common;
+    for (auto& [other, x] : rest) x = (other == at ? 1 : 0) - x;
+    const double own = fit.theta[at] - mean;
+    sum.wheels += own * own + quadratic(v, rest) + open;
+    sum.wheel_count += 1;
+  }
+}
+
+void add_wheels(Moments& sum, const Fit& fit, const Data& data, const Noise& noise,
+                const Lower& v) {
+  std::set<int> origins;
+  for (const MeasuredWheel& wheel : data.wheels) origins.insert(wheel.origin);
+  for (const int origin : origins) add_origin(sum, fit, data, noise, v, origin);
+}
+
 void add_build(Moments& sum, const Fit& fit, const Data& data, const Lower& v, std::size_t build) {
   const double share = 1 / fit.build_weight[build];
   const auto first = static_cast<std::size_t>(data.build_blocks[build]);
@@ -61,23 +100,24 @@ void add_build(Moments& sum, const Fit& fit, const Data& data, const Lower& v, s
   double all = 0;
   for (std::size_t b = first; b < last; ++b) all += fit.block_weight[b];
   // The layout given theta: its coefficients on theta. Those of a run's mean follow below.
+  const auto [rank, wheel, number] = data.measured[build];
   std::vector<std::pair<std::size_t, double>> own{{0, -all * share}};
   for (int k = 0; k < fit.hypothesis.count; ++k) {
-    if (static_cast<int>(build) > fit.hypothesis.gaps[static_cast<std::size_t>(k)]) {
+    if (rank > fit.hypothesis.gaps[static_cast<std::size_t>(k)]) {
       own.emplace_back(static_cast<std::size_t>(1 + k), -all * share);
     }
   }
+  if (wheel >= 0) own.emplace_back(fit.wheel_at(wheel), -all * share);
+  const std::size_t shared = own.size();  // by all runs of the build
   for (std::size_t b = first; b < last; ++b) {
     own.emplace_back(fit.session_at(data.blocks[b].session), -fit.block_weight[b] * share);
   }
   sum.layouts += fit.layout[build] * fit.layout[build] + share + quadratic(v, own);
-  const double level = fit.level(static_cast<double>(build)) + fit.layout[build];
+  const double level = fit.level(rank) + fit.wheel_effect(wheel) + fit.layout[build];
   for (std::size_t b = first; b < last; ++b) {
     const Block& block = data.blocks[b];
     auto row = own;
-    for (auto& [at, x] : row) {
-      if (at <= static_cast<std::size_t>(fit.hypothesis.count)) x += 1;
-    }
+    for (std::size_t i = 0; i < shared; ++i) row[i].second += 1;
     row.emplace_back(fit.session_at(block.session), 1.0);
     const double spread = quadratic(v, row) + share;
     const double mean = level + fit.theta[fit.session_at(block.session)];
@@ -100,11 +140,12 @@ Noise cautious(const Noise& noise, const Data& data) {
   return out;
 }
 
-Noise updated_noise(const Fit& fit, const Data& data) {
+Noise updated_noise(const Fit& fit, const Data& data, const Noise& noise) {
   const Lower v = covariance(fit.factor);
   Moments sum;
   add_sessions(sum, fit, data, v);
-  for (std::size_t build = 0; build < data.commits.size(); ++build)
+  if (fit.wheels > 0) add_wheels(sum, fit, data, noise, v);
+  for (std::size_t build = 0; build < data.measured.size(); ++build)
     add_build(sum, fit, data, v, build);
   auto with_prior = [](double total, double count, double sd, double prior_count) {
     return (total + prior_count * sd * sd) / (count + prior_count);
@@ -116,6 +157,9 @@ Noise updated_noise(const Fit& fit, const Data& data) {
       (sum.outliers + outlier_prior * outlier_prior_count) / (data.runs() + outlier_prior_count);
   out.session = with_prior(sum.sessions, data.sessions, session_prior_sd, session_prior_count);
   out.layout = with_prior(sum.layouts, data.builds(), usual_layout, layout_prior_count);
+  out.wheel = with_prior(sum.wheels, sum.wheel_count, usual_wheel, wheel_prior_count);
+  out.origin = with_prior(sum.origins, sum.origin_count, usual_origin * data.stretch,
+                          origin_prior_count);
   return out;
 }
 

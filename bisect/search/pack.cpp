@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "bisect/search/model.hpp"
 #include "bisect/statistics.hpp"
@@ -15,15 +16,16 @@ constexpr double caution = 1.4;  // a median deviation of ten runs is often too 
 // the threshold.
 constexpr double largest_outlier_z = 3;
 
-// Log values of `commit` in the first session that has it.
+// Log values of `commit` in the first session that has it, on the wheel that it was first on.
 std::vector<double> first_values(const SearchLog& log, int commit, double unit) {
-  int first = -1;
+  const SearchRun* first = nullptr;
   for (const SearchRun& run : log.runs) {
-    if (run.commit == commit && (first < 0 || run.session < first)) first = run.session;
+    if (run.commit == commit && (!first || run.session < first->session)) first = &run;
   }
   std::vector<double> out;
   for (const SearchRun& run : log.runs) {
-    if (run.commit == commit && run.session == first) out.push_back(std::log(run.value) / unit);
+    if (run.commit == commit && run.session == first->session && run.wheel == first->wheel)
+      out.push_back(std::log(run.value) / unit);
   }
   std::sort(out.begin(), out.end());
   return out;
@@ -81,24 +83,65 @@ void guess_outliers(Data& data) {
   data.outlier_sd = std::max(data.outlier_sd, (largest - outlier_mean) / largest_outlier_z);
 }
 
-Data pack(const SearchLog& log, const SearchPolicy& policy) {
+namespace {
+
+// The wheels of the runs. Where all are on one, it plays no part.
+void set_wheels(const SearchLog& log, Data& data) {
+  std::set<int> numbers;
+  for (const SearchRun& run : log.runs)
+    if (!log.origins.empty()) numbers.insert(run.wheel);
+  if (numbers.size() < 2) return;
+  for (const int number : numbers)
+    data.wheels.push_back({number, log.origins[static_cast<std::size_t>(number)]});
+}
+
+// Each commit on the wheel that has most of its runs.
+SearchLog on_main_wheels(SearchLog log) {
+  std::map<int, std::map<int, int>> runs;  // by commit and wheel
+  for (const SearchRun& run : log.runs) ++runs[run.commit][run.wheel];
+  const auto main_of = [&](int commit) {
+    const auto& wheels = runs.at(commit);
+    return std::max_element(wheels.begin(), wheels.end(),
+                            [](const auto& a, const auto& b) { return a.second < b.second; })
+        ->first;
+  };
+  std::erase_if(log.runs, [&](const SearchRun& run) { return run.wheel != main_of(run.commit); });
+  return log;
+}
+
+int index_of_wheel(int number, const Data& data) {
+  for (std::size_t i = 0; i < data.wheels.size(); ++i)
+    if (data.wheels[i].number == number) return static_cast<int>(i);
+  return -1;
+}
+
+}  // namespace
+
+Data pack(const SearchLog& all, const SearchPolicy& policy, bool apart) {
+  const SearchLog log = apart ? all : on_main_wheels(all);
   Data data;
   data.unit = std::log1p(policy.threshold) / threshold_step;
   data.of_inverses = policy.of_inverses;
+  data.stretch = 1 / std::min(1.0, data.unit);
   std::map<int, int> session_index;
-  std::map<std::pair<int, int>, std::vector<double>> by_block;  // (commit, session)
+  if (apart) set_wheels(log, data);
+  std::map<std::array<int, 3>, std::vector<double>> by_block;  // commit, wheel, session
   auto good = first_values(log, 0, data.unit);
   const double centre = median(good);
   for (const SearchRun& run : log.runs) {
     session_index[run.session] = 0;
-    by_block[{run.commit, run.session}].push_back(std::log(run.value) / data.unit - centre);
+    by_block[{run.commit, run.wheel, run.session}].push_back(
+        std::log(run.value) / data.unit - centre);
   }
   for (auto& [session, index] : session_index) index = data.sessions++;
   data.last_session = session_index.rbegin()->first;
   for (auto& [key, values] : by_block) {
-    const auto [commit, session] = key;
-    if (data.commits.empty() || data.commits.back() != commit) {
-      data.commits.push_back(commit);
+    const auto [commit, number, session] = key;
+    const bool new_commit = data.commits.empty() || data.commits.back() != commit;
+    if (new_commit) data.commits.push_back(commit);
+    if (new_commit || data.measured.back().number != number) {
+      data.measured.push_back({static_cast<int>(data.commits.size()) - 1,
+                               index_of_wheel(number, data), number});
       data.build_blocks.push_back(static_cast<int>(data.blocks.size()));
     }
     std::sort(values.begin(), values.end());

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "bisect/search/wheels.hpp"
+
 namespace nightjar::bisect::search {
 namespace {
 
@@ -23,6 +25,8 @@ constexpr double averaged_share = 1e-4;  // a less likely hypothesis uses the es
 Noise first_noise(const Data& data) {
   Noise noise;
   noise.run = data.first_sd * data.first_sd;
+  noise.wheel = usual_wheel * usual_wheel;
+  noise.origin = usual_origin * usual_origin * data.stretch * data.stretch;
   return noise;
 }
 
@@ -38,7 +42,7 @@ NoiseEstimate estimate_noise(const Data& data) {
     const Noise used = cautious(out.noise, data);
     const Screened leader = screen_hypotheses(data, used, labels).front();
     const Fit led = fit(leader.hypothesis, data, used, labels[leader.labels]);
-    const Noise next = updated_noise(led, data);
+    const Noise next = updated_noise(led, data, used);
     const bool done = std::abs(next.run - out.noise.run) < converged * out.noise.run &&
                       std::abs(next.session - out.noise.session) < converged * out.noise.session;
     out = {next, led.outlying};
@@ -97,9 +101,9 @@ int Posterior::best_steps() const {
   return -1;
 }
 
-Posterior infer(const SearchLog& log, const SearchPolicy& policy) {
+Posterior infer(const SearchLog& log, const SearchPolicy& policy, bool apart) {
   Posterior out;
-  out.data = pack(log, policy);
+  out.data = pack(log, policy, apart);
   auto [noise, leading] = estimate_noise(out.data);
   out.noise = noise;
   const Noise used = cautious(out.noise, out.data);

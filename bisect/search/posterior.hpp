@@ -20,7 +20,8 @@ struct Posterior {
   // Index of the best hypothesis with steps; -1: there is none.
   int best_steps() const;
 };
-Posterior infer(const SearchLog& log, const SearchPolicy& policy);
+// `apart` as of pack().
+Posterior infer(const SearchLog& log, const SearchPolicy& policy, bool apart = true);
 
 // Quick log posteriors of all hypotheses: nothing, small, better, one step, pairs, and extensions
 // of the best larger set. Each is the best lower bound over the given sets of labels; best first.
@@ -33,7 +34,8 @@ std::vector<Screened> screen_hypotheses(const Data& data, const Noise& noise,
                                         std::span<const Labels> labels);
 
 // One step of expectation maximisation under `fit`.
-Noise updated_noise(const Fit& fit, const Data& data);
+// `noise`: what the fit was made with.
+Noise updated_noise(const Fit& fit, const Data& data, const Noise& noise);
 // Widens the runs' sd by its uncertainty. Otherwise a search may stop with half the true sd and
 // blame wrongly.
 Noise cautious(const Noise& noise, const Data& data);

@@ -40,6 +40,16 @@ bool Readiness::is_being_built(int commit) const {
                      [&](const BuildInProgress& one) { return share_wheel(one.commit, commit); });
 }
 
+double Readiness::another_build(bool of_builder) const {
+  double build = 0, prepare = 0;  // the dearest of all commits: which it will be is not known
+  for (const CommitCost& cost : log_.costs) {
+    build = std::max(build, cost.build_seconds);
+    prepare = std::max(prepare, cost.prepare_seconds);
+  }
+  if (!of_builder) return prepare / policy_.seconds_per_run;
+  return queue() + (build + prepare) / policy_.seconds_per_run;
+}
+
 int Readiness::idle_builders() const {
   return std::max(policy_.builders - static_cast<int>(log_.building.size()), 0);
 }

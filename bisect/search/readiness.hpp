@@ -28,6 +28,9 @@ class Readiness {
   // Whether a builder makes the commit's wheel now.
   bool is_being_built(int commit) const;
   int idle_builders() const;
+  // Until a commit that is measured already can be measured on another wheel: on one that is here,
+  // or on one that a builder must make first.
+  double another_build(bool of_builder) const;
   // The commits that a wheel of this commit serves, itself included; ascending.
   std::vector<int> served_with(int commit) const;
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "bisect/search/decide.hpp"
+#include "bisect/search/isolation.hpp"
 
 namespace nightjar::bisect::search {
 namespace {
@@ -68,6 +69,8 @@ void build_in_rounds(Measure& measure, const Posterior& posterior, const SearchL
     return distance(a, wanted) < distance(b, wanted);
   });
   std::fill(measure.order.begin(), measure.order.end(), *first);
+  std::fill(measure.wheels.begin(), measure.wheels.end(),
+            usual_wheel_of(*first, posterior.data, log));
   round.erase(first);
   measure.build_too = std::move(round);
 }

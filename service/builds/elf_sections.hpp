@@ -1,5 +1,5 @@
 // Sections of a 64-bit little-endian ELF file that can be read from its beginning only, as a member
-// of a zip: each function reads it once. Used by needs_of().
+// of a zip: each function reads it once. Used by needs_of() and read_provenance().
 #pragma once
 
 #include <cstdint>

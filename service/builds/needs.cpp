@@ -1,15 +1,13 @@
 #include "service/builds/needs.hpp"
 
 #include <algorithm>
-#include <archive.h>
-#include <archive_entry.h>
 #include <charconv>
 #include <cstdio>
-#include <memory>
 #include <vector>
 
 #include "service/builds/elf_sections.hpp"
 #include "service/builds/fat_binaries.hpp"
+#include "service/builds/wheel_members.hpp"
 
 namespace nightjar::service {
 
@@ -18,25 +16,6 @@ namespace {
 // The libraries that say what all of them need: each of the others is compiled with them.
 constexpr const char* cpu_library = "torch/lib/libtorch_cpu.so";
 constexpr const char* cuda_library = "torch/lib/libtorch_cuda.so";
-
-// Reads a member of the wheel from its beginning; nothing comes if there is none.
-ReadFromStart member_of(const std::filesystem::path& wheel, std::string member) {
-  return [wheel, member](const std::function<bool(std::string_view)>& take) {
-    const std::unique_ptr<archive, int (*)(archive*)> zip(archive_read_new(), archive_read_free);
-    archive_read_support_format_zip_seekable(zip.get());
-    if (archive_read_open_filename(zip.get(), wheel.c_str(), 1 << 16) != ARCHIVE_OK) return;
-    archive_entry* entry = nullptr;
-    while (archive_read_next_header(zip.get(), &entry) == ARCHIVE_OK) {
-      const char* name = archive_entry_pathname(entry);
-      if (!name || member != name) continue;
-      std::vector<char> block(1 << 18);
-      for (;;) {
-        const la_ssize_t size = archive_read_data(zip.get(), block.data(), block.size());
-        if (size <= 0 || !take({block.data(), static_cast<std::size_t>(size)})) return;
-      }
-    }
-  };
-}
 
 using Version = std::pair<int, int>;
 

@@ -97,6 +97,7 @@ std::string headline(const SearchReport& report) {
              "; below " + threshold + "\n";
     case SearchOutcome::not_reproduced:
       return "not reproduced: nobody is blamed\n";
+    case SearchOutcome::wheel:  // a repository's commits have no wheels
     case SearchOutcome::inconclusive:
       break;
   }

@@ -16,6 +16,7 @@
 #include "storage/own_sessions.hpp"
 #include "storage/package_searches.hpp"
 #include "storage/profiles.hpp"
+#include "storage/provenance.hpp"
 #include "storage/replays.hpp"
 #include "storage/retention.hpp"
 #include "storage/series_history.hpp"
@@ -54,6 +55,9 @@ void ask_everything(Story& story) {
   update_build(Autocommit(db), story.good);
   update_night(Autocommit(db), story.night);
 
+  add_provenance(Autocommit(db), Provenance{sha256('7'), "setuptools", {"cp311"}, {"GCC 13"}});
+  find_provenance(db, sha256('7')), builds_without_provenance(db);
+  recipe_of_build(db, story.good.id);
   builds_in_state(db, BuildState::found), newest_proved(db, "cpu"), list_builds(db, {50, 9});
   CiLookup lookup{.commit = commit('a'), .variant = "cpu"};
   lookup = want_ci_wheel(Autocommit(db), lookup);

@@ -86,13 +86,18 @@ class WheelSearch {
     if (!knows_wheels_) return;
     log_.origins.clear();
     log_.wheels.assign(static_cast<std::size_t>(log_.commits) + 1, {});
-    log_.builder_origin = day_.builds().builders > 0 ? static_cast<int>(WheelOrigin::source) : -1;
+    log_.builder_origin = day_.builds().builders > 0 ? origin_of(WheelOrigin::source, 0) : -1;
     for (std::size_t i = 0; i < wheels_.size(); ++i) {
-      log_.origins.push_back(static_cast<int>(wheels_[i].origin));
+      log_.origins.push_back(origin_of(wheels_[i].origin, static_cast<int>(i)));
       for (int commit = 0; commit <= log_.commits; ++commit)
         if (day_.serves(wheels_[i], commit))
           log_.wheels[static_cast<std::size_t>(commit)].push_back(static_cast<int>(i));
     }
+  }
+
+  // Each nightly is an origin of its own, since what built it may have changed from day to day.
+  static int origin_of(WheelOrigin origin, int wheel) {
+    return origin == WheelOrigin::nightly ? wheel : 1 + static_cast<int>(origin);
   }
 
   // Returns whether what is to be measured needs a build that is not done.

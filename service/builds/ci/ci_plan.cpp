@@ -36,14 +36,15 @@ struct Loader {
   const Config& config;
   const NativeStateOf& native_state;
 
-  std::vector<Served> served(std::span<const CommitSha> commits) const {
+  // `bridges`: a nightly is not enough.
+  std::vector<Served> served(std::span<const CommitSha> commits, bool bridges = false) const {
     const std::string& variant = config.source.variant;
     std::vector<Served> all;
     for (const CommitSha& commit : commits) {
       const auto builds = storage::builds_of_commit(db, commit);
       const bool has_wheel = std::any_of(builds.begin(), builds.end(), [&](const Build& build) {
         return build.state == BuildState::proved && build.kind != BuildKind::overlay &&
-               build.variant == variant;
+               build.variant == variant && !(bridges && build.kind == BuildKind::nightly);
       });
       all.push_back(
           {commit, native_state(commit), has_wheel, storage::find_ci_lookup(db, commit, variant)});
@@ -74,6 +75,13 @@ std::vector<CommitSha> without_build(const storage::Database& db, const Bisectio
   for (const Untestable& one : storage::untestable_of(db, search.id))
     commits.push_back(search.commits.at(static_cast<std::size_t>(one.commit)));
   return commits;
+}
+
+// Whether native commits lie between the ends. Then a wheel of CI for each end's group shows how
+// nightlies differ from CI's wheels. Otherwise one wheel serves the whole search.
+bool needs_bridges(const Bisection& search, const NativeStateOf& native_state) {
+  const auto good = native_state(search.commits.front()), bad = native_state(search.commits.back());
+  return !good || !bad || *good != *bad;
 }
 
 struct How {
@@ -120,7 +128,7 @@ bool plan_for_searches(storage::Database& db, const git::CommitGraph& graph, con
   for (const Bisection& search : storage::open_bisections(db)) {
     const auto asked = load.served(without_build(db, search));
     changed |= store(db, asked, {.fetch = true, .urgent = true}, config, clock);
-    const auto all = load.served(search.commits);
+    const auto all = load.served(search.commits, needs_bridges(search, native_state));
     changed |= store(db, all, {.fetch = fetch, .urgent = true}, config, clock);
   }
   return changed;

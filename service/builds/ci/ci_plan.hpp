@@ -32,7 +32,8 @@ struct Served {
 std::vector<Served> commits_to_ask(std::span<const Served> commits, bool fetch, bool urgent);
 
 // Stores what open searches want now, by the configuration's mirror policy; true if something is
-// new.
+// new. Where native commits lie between a search's ends, a group that has only a nightly's wheel is
+// asked for too.
 bool plan_for_searches(storage::Database& db, const git::CommitGraph& graph, const Config& config,
                        const NativeStateOf& native_state, const Clock& clock);
 // The same for the last days' commits, if the policy says so. Reads each of them: not for every

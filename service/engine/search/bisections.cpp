@@ -233,7 +233,8 @@ bool apply(EngineContext& context, const SearchFacts& facts, const Bisection& se
 bool apply(EngineContext& context, const SearchFacts& facts, const Bisection& search,
            const bisect::Measure& step) {
   const StepFacts wanted = load_step(
-      context, search, expecting(context, facts.series, facts.change.night), facts.prospects, step);
+      context, search, expecting(context, facts.series, facts.change.night), facts.prospects,
+      facts.wheels, step);
   const StepPlan plan = plan_step(wanted, facts.progress, context.clock.now());
   if (plan.is_empty() && facts.progress.newly_untestable.empty()) return false;
   storage::Transaction transaction(context.db);
@@ -372,8 +373,8 @@ std::optional<SearchFacts> load_search(const EngineView& view, const Bisection& 
   if (!of || !series) return std::nullopt;
   SearchedChange change =
       std::visit([](const auto& searched) { return SearchedChange(searched); }, *of);
-  SearchFacts facts{
-      search, *std::move(of), change, *std::move(series), limits, {}, {}, {}, {}, {}, {}, {}, {}};
+  SearchFacts facts{search, *std::move(of), change, *std::move(series), limits, {}, {}, {}, {}, {},
+                    {}, {}, {}, {}};
   facts.pending = is_measuring(view.db, search) || awaits_wheel(view, search, limits) ||
                   (facts.change.is_better() && regressions_wait(view, facts.change.machine));
   if (facts.pending) return facts;
@@ -388,6 +389,8 @@ std::optional<SearchFacts> load_search(const EngineView& view, const Bisection& 
   facts.policy.threshold = limits.threshold;
   facts.policy.max_runs = limits.max_runs;
   const CostFacts costs = load_costs(view, search, runs, facts.series, facts.prospects);
+  facts.wheels = load_wheels(view, search, runs, facts.progress);
+  add_wheels(facts.wheels, runs.wheels, runs.log);
   facts.runs = std::move(runs.runs);
   facts.log =
       in_cost(std::move(runs.log), facts.series, facts.policy.threshold, facts.change.is_better());
@@ -422,6 +425,7 @@ std::optional<SearchStep> decide(const SearchFacts& facts) {
   }
   evidence::SearchInput input{facts.log, facts.policy, facts.runs, facts.search.commits,
                               &facts.naming};
+  input.wheels = facts.wheels.builds;
   if (facts.limits.widened_at) input.good_end = facts.search.good;
   input.is_better = facts.change.is_better();
   out.step = Conclude{answer, evidence::of_search(answer, next.belief, input)};

@@ -14,6 +14,7 @@
 #include "service/engine/search/limits.hpp"
 #include "service/engine/search/prospects.hpp"
 #include "service/engine/search/search_log.hpp"
+#include "service/engine/search/search_wheels.hpp"
 #include "storage/model/fix.hpp"
 #include "storage/model/regression.hpp"
 #include "storage/model/series.hpp"
@@ -58,6 +59,7 @@ struct SearchFacts {
   std::vector<RunId> runs;
   bisect::SearchLog log;
   SearchProgress progress;
+  SearchWheels wheels;      // as the log numbers them
   evidence::Naming naming;  // what tells a culprit from a range
   bisect::SearchPolicy policy;
   std::vector<Prospect> prospects;  // by position

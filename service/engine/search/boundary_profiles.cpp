@@ -45,6 +45,16 @@ std::optional<std::pair<int, int>> boundary_of(const Bisection& search, const Cu
   return std::pair{static_cast<int>(first - all.begin()) - 1, static_cast<int>(last - all.begin())};
 }
 
+// A wheel that serves both, so that nothing but the commits differs; nullopt: none does.
+std::optional<BuildId> common_wheel(const EngineView& view, const Bisection& search, int good,
+                                    int bad) {
+  const auto of_bad = wheels_of_commit(view, search, bad);
+  for (const Build& wheel : wheels_of_commit(view, search, good))
+    for (const Build& other : of_bad)
+      if (other.id == wheel.id) return wheel.id;
+  return std::nullopt;
+}
+
 std::optional<BoundaryPlan> plan_for(const EngineView& view, const Regression& regression) {
   const auto search = storage::search_behind(view.db, regression.id);
   // A runner profiles builds of PyTorch only.
@@ -53,9 +63,10 @@ std::optional<BoundaryPlan> plan_for(const EngineView& view, const Regression& r
   const auto series = profiled_series(view.db, *search);
   const auto boundary = boundary_of(*search, *regression.culprit);
   if (!series || !boundary) return std::nullopt;
+  const auto wheel = common_wheel(view, *search, boundary->first, boundary->second);
   BoundaryPlan plan{{},
-                    find_commit_build(view, *search, boundary->first),
-                    find_commit_build(view, *search, boundary->second)};
+                    find_commit_build(view, *search, boundary->first, wheel),
+                    find_commit_build(view, *search, boundary->second, wheel)};
   const auto is_missing = [](const auto& build) { return std::holds_alternative<NoBuild>(build); };
   if (is_missing(plan.good) || is_missing(plan.bad)) return std::nullopt;
   Job& job = plan.job;

@@ -22,11 +22,15 @@ struct Needed {
   OverlayUse use = OverlayUse::any_workload;
   std::map<std::string, std::string> machine;  // facts of the class that measures
   std::string variant;
+  std::optional<BuildId> wheel = {};  // the only one, where an end is an overlay of it
 };
 
 Needed needed_by(const EngineView& view, const Bisection& bisection) {
   Needed needed;
   needed.variant = variant_of(view, bisection.good);
+  if (const auto bad = storage::find_build(view.db, bisection.bad);
+      bad && bad->kind == BuildKind::overlay)
+    needed.wheel = bad->base;
   const auto series = storage::find_series(view.db, bisection.series);
   if (!series) return needed;
   needed.use = overlay_use(series->workload_name);
@@ -58,7 +62,8 @@ std::vector<Build> usable_wheels(const EngineView& view, const CommitSha& commit
                                  const Needed& needed) {
   std::vector<Build> wheels = wheels_of_group(view, commit, needed);
   std::erase_if(wheels, [&](const Build& wheel) {
-    return !is_held(view, wheel) || cannot_run(wheel.needs, needed.machine);
+    const bool other = needed.wheel && wheel.id != *needed.wheel;
+    return other || !is_held(view, wheel) || cannot_run(wheel.needs, needed.machine);
   });
   return wheels;
 }
@@ -81,12 +86,31 @@ CommitBuild with_environment(const EngineView& view, const Build& overlay,
   return build;
 }
 
-// An end, which may be a wheel with other packages than its own.
-CommitBuild end_of_search(const EngineView& view, const Build& end) {
+// Where the wheels differ, the bad end's files over the good wheel are the end of the search.
+CommitBuildState laid_end(const EngineView& view, const Build& end, const Build& wheel,
+                          const std::optional<LockSpec>& lock, OverlayUse use) {
+  if (view.artifacts.holds(*end.sha256)) return with_environment(view, end, lock);
+  auto plan = plan_overlay(view.graph, {&wheel, 1}, *end.commit, view.config.project, use);
+  if (auto* none = std::get_if<NoOverlay>(&plan)) return NoBuild{std::move(none->reason)};
+  return OverlayToMake{std::get<OverlayPlan>(std::move(plan)), lock};
+}
+
+// An end, which may be a wheel with other packages than its own, or an overlay.
+CommitBuildState end_of_search(const EngineView& view, const Build& end,
+                               const std::optional<LockSpec>& lock, OverlayUse use) {
   const Project& project = view.config.project;
   const auto wheel = end.base ? storage::find_build(view.db, *end.base) : std::nullopt;
-  return {end.id,
-          wheel ? environment_of_crossed(end, *wheel, project) : environment_of(end, project)};
+  if (!wheel) return CommitBuild{end.id, environment_of(end, project)};
+  if (end.kind == BuildKind::overlay) return laid_end(view, end, *wheel, lock, use);
+  return CommitBuild{end.id, environment_of_crossed(end, *wheel, project)};
+}
+
+// The wheel that an end lies on; nullopt between the ends.
+std::optional<Build> own_wheel(const EngineView& view, const Bisection& bisection, int index) {
+  if (index != 0 && !is_last(bisection, index)) return std::nullopt;
+  auto end = storage::find_build(view.db, index == 0 ? bisection.good : bisection.bad);
+  if (end && end->base) end = storage::find_build(view.db, *end->base);
+  return end;
 }
 
 // Why none of these wheels of the commit's native group serves it; there is at least one.
@@ -132,6 +156,20 @@ bool is_built(const EngineView& view, const Bisection& bisection, int index) {
                      [&](const Build& wheel) { return wheel.commit == commit; });
 }
 
+std::vector<Build> wheels_of_commit(const EngineView& view, const Bisection& bisection, int index) {
+  const CommitSha& commit = commit_at(bisection, index);
+  std::vector<Build> wheels = usable_wheels(view, commit, needed_by(view, bisection));
+  const auto good = storage::find_build(view.db, bisection.good);
+  const auto own = own_wheel(view, bisection, index);
+  // Another wheel as it is would be measured with packages of its own.
+  std::erase_if(wheels, [&](const Build& wheel) {
+    const bool as_it_is = wheel.commit == commit && wheel.lock && good && wheel.lock != good->lock;
+    return as_it_is || (own && wheel.id == own->id);
+  });
+  if (own) wheels.insert(wheels.begin(), *own);
+  return wheels;
+}
+
 bool has_build(const EngineView& view, const Bisection& bisection, int index) {
   const CommitSha& commit = commit_at(bisection, index);
   return !usable_wheels(view, commit, needed_by(view, bisection)).empty();
@@ -147,18 +185,21 @@ std::optional<Build> lost_wheel(const EngineView& view, const Bisection& bisecti
   return wheels.front();
 }
 
-CommitBuildState find_commit_build(const EngineView& view, const Bisection& bisection, int index) {
+CommitBuildState find_commit_build(const EngineView& view, const Bisection& bisection, int index,
+                                   std::optional<BuildId> wheel) {
   const Project& project = view.config.project;
   const auto good = storage::find_build(view.db, bisection.good);
   const auto bad = storage::find_build(view.db, bisection.bad);
   if (!good || !bad) return NoBuild{"one of the ends is not stored any more"};
-  if (index == 0) return end_of_search(view, *good);
-  if (is_last(bisection, index)) return end_of_search(view, *bad);
   const std::optional<LockSpec> lock =
       good->lock ? std::optional(lock_spec(*good->lock)) : std::nullopt;
-  const CommitSha& commit = commit_at(bisection, index);
   const Needed needed = needed_by(view, bisection);
-  const std::vector<Build> wheels = usable_wheels(view, commit, needed);
+  const auto own = own_wheel(view, bisection, index);
+  if (own && (!wheel || *wheel == own->id))
+    return end_of_search(view, index == 0 ? *good : *bad, lock, needed.use);
+  const CommitSha& commit = commit_at(bisection, index);
+  std::vector<Build> wheels = usable_wheels(view, commit, needed);
+  std::erase_if(wheels, [&](const Build& one) { return wheel && one.id != *wheel; });
   const auto known = stored_overlay(view, commit, needed, wheels);
   if (known && view.artifacts.holds(*known->sha256)) return with_environment(view, *known, lock);
   auto found = plan_overlay(view.graph, wheels, commit, project, needed.use);

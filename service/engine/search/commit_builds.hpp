@@ -1,11 +1,12 @@
 // Where a commit's build comes from: a wheel of any commit of its native group, with its Python
-// files laid over. The ends are wheels themselves. All of a search is measured with the packages of
+// files laid over. A commit may have several such wheels. The ends are wheels themselves. All of a search is measured with the packages of
 // its good end, so that they cannot differ.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "service/builds/overlay.hpp"
 #include "service/engine/context.hpp"
@@ -29,8 +30,13 @@ struct NoBuild {
   std::string reason;  // what was looked for, and where
 };
 using CommitBuildState = std::variant<CommitBuild, OverlayToMake, NoBuild>;
-// The build of commit `index` of the bisection, as far as it exists.
-CommitBuildState find_commit_build(const EngineView& view, const Bisection& bisection, int index);
+// The build of commit `index` of the bisection on this wheel, as far as it exists; without a wheel
+// on the one that needs the fewest files, at an end on its own.
+CommitBuildState find_commit_build(const EngineView& view, const Bisection& bisection, int index,
+                                   std::optional<BuildId> wheel = {});
+// The wheels that are here, that the machine class can run and that the commit can be laid over. An
+// end's own wheel comes first.
+std::vector<Build> wheels_of_commit(const EngineView& view, const Bisection& bisection, int index);
 // Whether it would cost a build: false for the ends and for what was made before.
 bool is_built(const EngineView& view, const Bisection& bisection, int index);
 // Whether a wheel is here that serves it, and that the machine class can run.

@@ -377,19 +377,18 @@ bool apply(EngineContext& context, const PackageFacts& facts, const MeasureMixes
   const Time now = context.clock.now();
   storage::Transaction transaction(context.db);
   storage::update_package_search(transaction, search);
-  StepFacts wanted{
-      step.step, expecting(context, facts.series, regression.night), {}, {}, facts.jobs};
-  std::map<int, EnvironmentSpec> environments;
+  StepFacts wanted{expecting(context, facts.series, regression.night), facts.jobs,
+                   step.step.new_session};
+  std::map<Spot, EnvironmentSpec> environments;
   for (const int position : step.step.order) {
-    if (environments.contains(position)) continue;
+    const Spot& spot = wanted.order.emplace_back(Spot{position});
+    if (environments.contains(spot)) continue;
     const CommitBuild build =
         made(context, transaction, *wheel, search.mixes.at(static_cast<std::size_t>(position)));
-    environments.emplace(position, build.environment);
-    wanted.builds.emplace(position, build);
-    wanted.prospects.emplace(position, HasWheel{});
+    environments.emplace(spot, build.environment);
+    wanted.builds.emplace(spot, build);
+    wanted.prospects.emplace(spot, HasWheel{});
   }
-  wanted.step.build_too.clear();
-  wanted.step.measure_too.clear();
   std::size_t number = facts.jobs;
   for (const PlannedSession& session : plan_step(wanted, facts.progress, now).sessions) {
     Job job;
@@ -399,7 +398,7 @@ bool apply(EngineContext& context, const PackageFacts& facts, const MeasureMixes
     job.priority = priority::search;
     job.affinity = session.affinity;
     job.spec =
-        search_spec(context.config, facts.series, wanted.workload, session.commits, environments);
+        search_spec(context.config, facts.series, wanted.workload, session.runs, environments);
     job = queue_job(transaction, std::move(job), now);
     storage::add_package_job(transaction, search.id, {job.id, session.number});
   }

@@ -95,6 +95,11 @@ Prospect load_prospect(const EngineView& view, const Bisection& search, int inde
   return prospect_of(view, search, index, live_builders(view) > 0);
 }
 
+Prospect prospect_of_builders(const EngineView& view, const Bisection& search, int index) {
+  return of_builders(view, variant_of(view, search.good),
+                     search.commits.at(static_cast<std::size_t>(index)), live_builders(view) > 0);
+}
+
 std::set<int> awaited_of_ci(const EngineView& view, const Bisection& search,
                             const std::vector<Prospect>& prospects) {
   const std::string& variant = view.config.source.variant;  // CI is asked for the first source's

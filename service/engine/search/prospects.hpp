@@ -43,6 +43,8 @@ int live_builders(const EngineView& view);
 // no place: it stays queued, and when it succeeds the search takes its commits up again.
 std::vector<Prospect> load_prospects(const EngineView& view, const Bisection& search);
 Prospect load_prospect(const EngineView& view, const Bisection& search, int index);
+// What builders can do for a commit, whatever wheels there are already.
+Prospect prospect_of_builders(const EngineView& view, const Bisection& search, int index);
 
 // Positions without a place of which CI may still have a wheel: nobody has answered yet. Empty if
 // CI is not asked, or once the search has waited for an hour.

@@ -22,83 +22,107 @@ constexpr auto kSessionGap = 10min;        // a later job is a new session, what
 constexpr int kUninformativeSessions = 3;  // so many in a row without a run end the search
 constexpr int kDisturbedSessions = 25;     // or so many on a machine that was never undisturbed
 
-std::vector<int> distinct(std::vector<int> commits) {
-  std::sort(commits.begin(), commits.end());
-  commits.erase(std::unique(commits.begin(), commits.end()), commits.end());
-  return commits;
+template <class Value>
+std::vector<Value> distinct(std::vector<Value> values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
 }
 
 // Why the commit has no build here, if no place has one.
-std::optional<Untestable> without_build(const StepFacts& facts, int commit) {
-  const auto* none = std::get_if<NoBuild>(&facts.builds.at(commit));
-  const auto* place = std::get_if<HasNoPlace>(&facts.prospects.at(commit));
+std::optional<Untestable> without_build(const StepFacts& facts, const Spot& spot) {
+  const auto* none = std::get_if<NoBuild>(&facts.builds.at(spot));
+  const auto* place = std::get_if<HasNoPlace>(&facts.prospects.at(spot));
   if (!none || !place) return std::nullopt;
   const std::string builders = place->builders.empty() ? "" : "; " + place->builders;
-  return Untestable{commit, UntestableCause::no_build_here, none->reason + builders};
+  return Untestable{spot.commit, UntestableCause::no_build_here, none->reason + builders};
 }
 
-bool can_be_asked(const StepFacts& facts, int commit) {
-  return std::holds_alternative<CanBeBuilt>(facts.prospects.at(commit));
+bool can_be_asked(const StepFacts& facts, const Spot& spot) {
+  return std::holds_alternative<CanBeBuilt>(facts.prospects.at(spot));
 }
 
-// Whether every commit can be measured now.
-bool all_ready(const StepFacts& facts, const std::vector<int>& commits) {
-  return std::none_of(commits.begin(), commits.end(), [&](int commit) {
-    return std::holds_alternative<NoBuild>(facts.builds.at(commit));
+// Whether all of them can be measured now.
+bool all_ready(const StepFacts& facts) {
+  return std::none_of(facts.order.begin(), facts.order.end(), [&](const Spot& spot) {
+    return std::holds_alternative<NoBuild>(facts.builds.at(spot));
   });
 }
 
-// Of every commit that a planned session runs.
-std::map<int, EnvironmentSpec> make_environments(EngineContext& context,
-                                                 storage::Transaction& transaction,
-                                                 const StepFacts& facts, const StepPlan& plan) {
-  std::map<int, EnvironmentSpec> environments;
+// Of every spot that a planned session runs.
+std::map<Spot, EnvironmentSpec> make_environments(EngineContext& context,
+                                                  storage::Transaction& transaction,
+                                                  const StepFacts& facts, const StepPlan& plan) {
+  std::map<Spot, EnvironmentSpec> environments;
   for (const PlannedSession& session : plan.sessions)
-    for (const int commit : distinct(session.commits))
-      if (!environments.contains(commit))
-        environments.emplace(commit,
-                             made(context, transaction, facts.builds.at(commit)).environment);
+    for (const Spot& spot : distinct(session.runs))
+      if (!environments.contains(spot))
+        environments.emplace(spot, made(context, transaction, facts.builds.at(spot)).environment);
   return environments;
+}
+
+// The build of a spot, and what it waits for.
+void load_spot(const EngineView& view, const Bisection& bisection, const Spot& spot,
+               const std::vector<Prospect>& prospects, const SearchWheels& wheels,
+               StepFacts& facts) {
+  if (facts.builds.contains(spot)) return;
+  const auto commit = static_cast<std::size_t>(spot.commit);
+  if (spot.wheel >= 0) {
+    const BuildId wheel = wheels.builds.at(static_cast<std::size_t>(spot.wheel));
+    facts.builds.emplace(spot, find_commit_build(view, bisection, spot.commit, wheel));
+    facts.prospects.emplace(spot, HasWheel{});
+    return;
+  }
+  if (wheels.serving.at(commit).empty()) {
+    facts.builds.emplace(spot, find_commit_build(view, bisection, spot.commit));
+    facts.prospects.emplace(spot, prospects.at(commit));
+    return;
+  }
+  facts.builds.emplace(spot, NoBuild{"no builder has made a wheel of its native group"});
+  facts.prospects.emplace(spot, prospect_of_builders(view, bisection, spot.commit));
 }
 
 }  // namespace
 
 StepFacts load_step(const EngineView& view, const Bisection& bisection, const Workload& workload,
-                    const std::vector<Prospect>& prospects, const bisect::Measure& step) {
-  StepFacts facts{step, workload, {}, {}, storage::jobs_of_bisection(view.db, bisection.id).size()};
-  std::vector<int> commits = step.order;
-  for (const auto* more : {&step.build_too, &step.measure_too})
-    commits.insert(commits.end(), more->begin(), more->end());
-  for (const int commit : distinct(std::move(commits))) {
-    facts.builds.emplace(commit, find_commit_build(view, bisection, commit));
-    facts.prospects.emplace(commit, prospects.at(static_cast<std::size_t>(commit)));
+                    const std::vector<Prospect>& prospects, const SearchWheels& wheels,
+                    const bisect::Measure& step) {
+  StepFacts facts{workload, storage::jobs_of_bisection(view.db, bisection.id).size(),
+                  step.new_session};
+  for (std::size_t i = 0; i < step.order.size(); ++i)
+    facts.order.push_back({step.order[i], step.wheels.at(i)});
+  for (const int commit : step.build_too) facts.build_too.push_back({commit, -1});
+  for (const int commit : step.measure_too) {
+    const auto& serving = wheels.serving.at(static_cast<std::size_t>(commit));
+    facts.measure_too.push_back({commit, serving.empty() ? -1 : serving.front()});
   }
+  for (const auto* spots : {&facts.order, &facts.build_too, &facts.measure_too})
+    for (const Spot& spot : *spots) load_spot(view, bisection, spot, prospects, wheels, facts);
   return facts;
 }
 
 StepPlan plan_step(const StepFacts& facts, const SearchProgress& progress, Time now) {
   StepPlan plan;
-  const bisect::Measure& step = facts.step;
-  std::vector<int> to_build = distinct(step.order);
-  to_build.insert(to_build.end(), step.build_too.begin(), step.build_too.end());
-  for (const int commit : to_build) {
-    if (can_be_asked(facts, commit)) plan.builds.push_back(commit);
-    if (auto none = without_build(facts, commit)) plan.untestable.push_back(*std::move(none));
+  std::vector<Spot> to_build = distinct(facts.order);
+  to_build.insert(to_build.end(), facts.build_too.begin(), facts.build_too.end());
+  for (const Spot& spot : to_build) {
+    if (can_be_asked(facts, spot)) plan.builds.push_back(spot);
+    if (auto none = without_build(facts, spot)) plan.untestable.push_back(*std::move(none));
   }
-  if (!all_ready(facts, step.order)) return plan;
+  if (!all_ready(facts)) return plan;
   int next_session = progress.next_session;
-  const bool goes_on = !step.new_session && progress.last && progress.last->runner &&
+  const bool goes_on = !facts.new_session && progress.last && progress.last->runner &&
                        now - progress.last->created_at < kSessionGap;
   if (goes_on)
-    plan.sessions.push_back({step.order, progress.last_session, progress.last->runner});
+    plan.sessions.push_back({facts.order, progress.last_session, progress.last->runner});
   else
-    plan.sessions.push_back({step.order, next_session++, std::nullopt});
-  for (const int commit : step.measure_too) {
-    if (auto none = without_build(facts, commit))
+    plan.sessions.push_back({facts.order, next_session++, std::nullopt});
+  for (const Spot& spot : facts.measure_too) {
+    if (auto none = without_build(facts, spot))
       plan.untestable.push_back(*std::move(none));
     else
       plan.sessions.push_back(
-          {std::vector<int>(step.order.size(), commit), next_session++, std::nullopt});
+          {std::vector<Spot>(facts.order.size(), spot), next_session++, std::nullopt});
   }
   return plan;
 }
@@ -109,9 +133,9 @@ void queue_step(EngineContext& context, storage::Transaction& transaction,
   const Time now = context.clock.now();
   for (const Untestable& commit : plan.untestable)
     storage::add_untestable(transaction, bisection.id, commit);
-  for (const int commit : plan.builds) {
-    const auto& prospect = std::get<CanBeBuilt>(facts.prospects.at(commit));
-    const CommitSha& sha = bisection.commits.at(static_cast<std::size_t>(commit));
+  for (const Spot& spot : plan.builds) {
+    const auto& prospect = std::get<CanBeBuilt>(facts.prospects.at(spot));
+    const CommitSha& sha = bisection.commits.at(static_cast<std::size_t>(spot.commit));
     storage::request_build(transaction, {prospect.native_state, variant_of(context, bisection.good),
                                          source_of(context.config, sha), change.night,
                                          priority::search, now, prospect.wheel_is_lost});
@@ -126,7 +150,7 @@ void queue_step(EngineContext& context, storage::Transaction& transaction,
     job.machine = change.machine;
     job.priority = change.is_better() ? priority::fix : priority::search;
     job.affinity = session.affinity;
-    job.spec = search_spec(context.config, series, facts.workload, session.commits, environments);
+    job.spec = search_spec(context.config, series, facts.workload, session.runs, environments);
     job = queue_job(transaction, std::move(job), now);
     storage::add_bisection_job(transaction, bisection.id, {job.id, session.number});
   }
@@ -145,17 +169,17 @@ bisect::SearchPolicy policy_for(const EngineView& view, MachineId machine, const
 }
 
 JobSpec search_spec(const Config& config, const Series& series, const Workload& workload,
-                    const std::vector<int>& commits,
-                    const std::map<int, EnvironmentSpec>& environments) {
-  const std::vector<int> used = distinct(commits);
+                    const std::vector<Spot>& runs,
+                    const std::map<Spot, EnvironmentSpec>& environments) {
+  const std::vector<Spot> used = distinct(runs);
   JobSpec spec;
   spec.kind = JobKind::bisect;
-  for (const int commit : used) spec.environments.push_back(environments.at(commit));
+  for (const Spot& spot : used) spec.environments.push_back(environments.at(spot));
   spec.workloads = {workload};
   std::vector<int> order;
-  for (const int commit : commits)
+  for (const Spot& spot : runs)
     order.push_back(
-        static_cast<int>(std::lower_bound(used.begin(), used.end(), commit) - used.begin()));
+        static_cast<int>(std::lower_bound(used.begin(), used.end(), spot) - used.begin()));
   spec.order = given_order(order);
   spec.limits = run_limits(config.night);
   // Peak memory is read after a fixed number of iterations: more of them cost time and say nothing.

@@ -14,33 +14,45 @@
 #include "service/engine/search/commit_builds.hpp"
 #include "service/engine/search/prospects.hpp"
 #include "service/engine/search/search_log.hpp"
+#include "service/engine/search/search_wheels.hpp"
 #include "storage/model/fix.hpp"
 #include "storage/model/regression.hpp"
 #include "storage/model/series.hpp"
 
 namespace nightjar::service {
 
-// A step with the builds that it asks for, by commit.
+// A position of a search on a wheel, as the search numbers them. -1: a builder's, or the only one.
+struct Spot {
+  int commit = 0, wheel = -1;
+
+  auto operator<=>(const Spot&) const = default;
+};
+
+// A step with the builds that it asks for.
 struct StepFacts {
-  bisect::Measure step;
-  Workload workload;  // with what its runs must give
-  std::map<int, CommitBuildState> builds;
-  std::map<int, Prospect> prospects;
-  std::size_t jobs = 0;  // of this search so far
+  Workload workload;      // with what its runs must give
+  std::size_t jobs = 0;   // of this search so far
+  bool new_session = false;
+  std::vector<Spot> order{};        // of each run
+  std::vector<Spot> build_too{};    // worth building meanwhile
+  std::vector<Spot> measure_too{};  // each in a session of its own
+  std::map<Spot, CommitBuildState> builds{};
+  std::map<Spot, Prospect> prospects{};
 };
 StepFacts load_step(const EngineView& view, const Bisection& bisection, const Workload& workload,
-                    const std::vector<Prospect>& prospects, const bisect::Measure& step);
+                    const std::vector<Prospect>& prospects, const SearchWheels& wheels,
+                    const bisect::Measure& step);
 
 // Sessions to queue, by their commits, wheels to ask builders for, and commits that turned out to
 // have no build.
 struct PlannedSession {
-  std::vector<int> commits;  // of each run, in order
+  std::vector<Spot> runs;  // in order
   int number = 0;            // as the bisection counts
   std::optional<RunnerId> affinity;
 };
 struct StepPlan {
   std::vector<PlannedSession> sessions;
-  std::vector<int> builds;
+  std::vector<Spot> builds;
   std::vector<Untestable> untestable;
 
   bool is_empty() const { return sessions.empty() && builds.empty() && untestable.empty(); }
@@ -54,10 +66,10 @@ void queue_step(EngineContext& context, storage::Transaction& transaction,
                 const Bisection& bisection, const SearchedChange& change, const Series& series,
                 const StepFacts& facts, const StepPlan& plan);
 
-// A session that runs these positions of a search in order. `environments`: that of each position.
+// A session of these runs in order. `environments`: that of each spot.
 JobSpec search_spec(const Config& config, const Series& series, const Workload& workload,
-                    const std::vector<int>& commits,
-                    const std::map<int, EnvironmentSpec>& environments);
+                    const std::vector<Spot>& runs,
+                    const std::map<Spot, EnvironmentSpec>& environments);
 // Why a search cannot go on that may measure for so long; empty: it can.
 std::string obstacle_of(const SearchProgress& progress, std::chrono::minutes budget);
 // The configuration's, with the threshold of the series, for as many runners of the machine class

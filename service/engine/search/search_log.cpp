@@ -21,7 +21,8 @@ namespace {
 
 class Positions {
  public:
-  Positions(const storage::Database& db, const Bisection& bisection) : db_(db) {
+  Positions(const storage::Database& db, const Bisection& bisection)
+      : db_(db), good_(bisection.good), bad_(bisection.bad) {
     for (std::size_t i = 0; i < bisection.commits.size(); ++i)
       by_commit_[bisection.commits[i]] = static_cast<int>(i);
     // A wheel with its own packages is no end where other packages are held.
@@ -43,8 +44,19 @@ class Positions {
     return by_build_[id] = commit == by_commit_.end() ? -1 : commit->second;
   }
 
+  bool is_end(BuildId id) const { return id == good_ || id == bad_; }
+  // The wheel that a build lies on; itself, if it lies on none.
+  BuildId wheel_of(BuildId id) {
+    const auto [known, is_new] = wheels_.emplace(id, id);
+    if (!is_new) return known->second;
+    const auto build = storage::find_build(db_, id);
+    return known->second = build && build->base ? *build->base : id;
+  }
+
  private:
   const storage::Database& db_;
+  BuildId good_, bad_;
+  std::map<BuildId, BuildId> wheels_;
   std::optional<Sha256> held_;  // packages of the whole search
   std::map<CommitSha, int> by_commit_;
   std::map<BuildId, int> by_build_;
@@ -109,6 +121,7 @@ int add_runs(const storage::Database& db, SearchRuns& all, Positions& positions,
     if (commit < 0 || !has_cost || others.contains(run.order)) continue;
     all.log.runs.push_back({session, commit, run.value});
     all.runs.push_back(run.run);
+    all.wheels.push_back(positions.wheel_of(run.build));
     all.builds[commit] = run.build;
     ++added;
   }
@@ -186,14 +199,23 @@ double seconds_of(const SessionResult& session) {
   return seconds;
 }
 
-// Adds the commits that failed. False if there is none; or if an end failed too, for then the
-// machine did, which says nothing of the commits.
+// Adds the commits that failed, and the ends' on wheels that are not their own. False if there is
+// none; or if an end failed too, for then the machine did, which says nothing of the commits.
 bool add_untestable(const std::map<BuildId, RunResult>& failed, int last_commit,
                     Positions& positions, SearchProgress& progress) {
   std::map<int, const RunResult*> commits;
-  for (const auto& [build, run] : failed)
-    if (const int commit = positions.of(build); commit >= 0) commits[commit] = &run;
-  if (commits.empty() || commits.count(0) || commits.count(last_commit)) return false;
+  bool any_wheel = false;
+  for (const auto& [build, run] : failed) {
+    const int commit = positions.of(build);
+    const bool is_end = commit == 0 || commit == last_commit;
+    if (is_end && !positions.is_end(build)) {
+      any_wheel |= progress.failed.emplace(commit, positions.wheel_of(build)).second;
+    } else if (commit >= 0) {
+      commits[commit] = &run;
+    }
+  }
+  if (commits.empty()) return any_wheel;
+  if ( commits.count(0) || commits.count(last_commit)) return false;
   for (const auto& [commit, run] : commits) {
     const auto [cause, is_new] = progress.causes.emplace(commit, cause_of(run->status));
     if (is_new) progress.newly_untestable.push_back({commit, cause->second, run->reason});

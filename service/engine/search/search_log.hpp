@@ -4,7 +4,9 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bisect/search.hpp"
@@ -31,6 +33,7 @@ struct LogPart {
 struct SearchRuns {
   bisect::SearchLog log;          // `commits` and `runs`; the rest is empty
   std::vector<RunId> runs;        // of the log, one by one
+  std::vector<BuildId> wheels;    // likewise: the wheel that the run's build lies on
   std::map<int, BuildId> builds;  // of the log's runs, by position; the last one used
   std::vector<LogPart> parts;
   int first_own = 0;     // number of the search's first own session, as the log counts
@@ -60,6 +63,8 @@ struct SearchProgress {
   int last_session = 0;      // and its number
   std::vector<Untestable> newly_untestable;
   std::map<int, UntestableCause> causes;  // of all untestable commits, by position
+  // Ends that failed in every run on a wheel that is not their own: position and wheel.
+  std::set<std::pair<int, BuildId>> failed;
 };
 // `since`: sessions that were asked for earlier do not count as uninformative or disturbed.
 SearchProgress load_progress(const storage::Database& db, const Bisection& bisection,

@@ -29,7 +29,7 @@ search::Check checked(double sd, double size, int fresh, double shown) {
   add_quantiles(log, 1, 1, 24, 0, sd);
   add_quantiles(log, 2, 1, fresh, 0, sd);
   add_quantiles(log, 2, 2, fresh, shown * size, sd);
-  return search::check_step(1, size, search::infer(log, {}));
+  return search::check_step(1, size, search::infer(log, {}), log);
 }
 
 }  // namespace

@@ -1,10 +1,8 @@
 #include "service/builds/needs.hpp"
 
-#include <cstring>
-#include <elf.h>
-
 #include <catch2/catch.hpp>
 
+#include "tests/service/builds/elf_file.hpp"
 #include "tests/service/builds/support.hpp"
 
 using namespace nightjar;
@@ -12,28 +10,6 @@ using namespace nightjar::service;
 using Catch::Contains;
 
 namespace {
-
-// A small shared library: the sections' table, their names, and one section of `content`.
-std::string library(const std::string& section, const std::string& content) {
-  const std::string names = std::string("\0.shstrtab\0", 11) + section + '\0';
-  Elf64_Ehdr header{};
-  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-  header.e_ident[EI_CLASS] = ELFCLASS64;
-  header.e_ident[EI_DATA] = ELFDATA2LSB;
-  header.e_shentsize = sizeof(Elf64_Shdr);
-  header.e_shnum = 3;
-  header.e_shstrndx = 1;
-  header.e_shoff = sizeof header + content.size() + names.size();
-  Elf64_Shdr table[3]{};
-  table[1].sh_name = 1;
-  table[1].sh_offset = sizeof header + content.size();
-  table[1].sh_size = names.size();
-  table[2].sh_name = 11;
-  table[2].sh_offset = sizeof header;
-  table[2].sh_size = content.size();
-  return std::string(reinterpret_cast<const char*>(&header), sizeof header) + content + names +
-         std::string(reinterpret_cast<const char*>(table), sizeof table);
-}
 
 // One fat binary with machine code for sm_90 alone.
 std::string sm_90() {
@@ -81,9 +57,10 @@ TEST_CASE("where the tags do not say it, the library's own needs do") {
 
 TEST_CASE("architectures come from the CUDA library's fat binaries, and are unknown without") {
   const std::string path = "torch/lib/libtorch_cuda.so";
-  CHECK(needs("linux_x86_64", {{path, library(".nv_fatbin", sm_90())}}, true).gpu_architectures ==
-        "sm_90");
-  CHECK_FALSE(needs("linux_x86_64", {{path, library(".text", sm_90())}}, true).gpu_architectures);
+  CHECK(needs("linux_x86_64", {{path, nightjar::test::library(".nv_fatbin", sm_90())}}, true)
+            .gpu_architectures == "sm_90");
+  CHECK_FALSE(needs("linux_x86_64", {{path, nightjar::test::library(".text", sm_90())}}, true)
+                  .gpu_architectures);
   CHECK_FALSE(needs("linux_x86_64", {{path, "no library"}}, true).gpu_architectures);
   CHECK_FALSE(needs("linux_x86_64", {}, true).gpu_architectures);
 }

@@ -161,7 +161,7 @@ struct ReadingWorld : LockedWorld {
       note(next->step);
       if (const auto* measure = std::get_if<bisect::Measure>(&next->step))
         note(plan_step(load_step(view, search, expecting(view, facts->series, NightId{1}),
-                                 facts->prospects, *measure),
+                                 facts->prospects, facts->wheels, *measure),
                        facts->progress, clock.now()));
       const auto* regression = std::get_if<Regression>(&facts->of);
       if (const auto* answer = std::get_if<Conclude>(&next->step); answer && regression)
