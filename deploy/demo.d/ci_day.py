@@ -22,26 +22,32 @@ def groups_of(trees):
     return [native.group(tree) for tree in trees]
 
 
-def needed(day):
-    """The positions whose group must have a wheel, so that each culprit can be named alone: its
-    own and the one before. Position n is after n commits."""
-    planted = [position for position, commit in enumerate(day, 1) if commit.kind]
-    return {near for position in planted for near in (position - 1, position)}
+def needed(day, groups):
+    """The groups that must have a wheel, so that each culprit can be named alone: its own and that
+    of the commit before. Where both are the group of one nightly, its wheel does. Where only one
+    is, a wheel of CI beside the nightly's tells what the two origins differ by."""
+    ends = (groups[0], groups[-1])
+    must = set()
+    for position, commit in enumerate(day, 1):
+        sides = {groups[position - 1], groups[position]}
+        if commit.kind and not (len(sides) == 1 and sides <= set(ends)):
+            must |= sides
+    return must
 
 
 def draw(seed, day, groups):
-    """The positions of the commits whose wheels there are, one for each chosen group. Groups of the
-    two nightlies need none."""
+    """The positions of the commits whose wheels there are, one for each chosen group. Position n is
+    after n commits. Groups of the two nightlies have one only if a culprit needs it."""
     chance = random.Random(f"wheels {seed}")
     members = {}
     for position, group in enumerate(groups):
         members.setdefault(group, []).append(position)
-    for end in (groups[0], groups[-1]):
-        members.pop(end, None)
-    must = {groups[position] for position in needed(day)} & members.keys()
+    must = needed(day, groups)
+    for end in {groups[0], groups[-1]} - must:
+        members.pop(end)
     count = round(chance.uniform(*SHARE) * len(members))
     others = [group for group in members if group not in must]
-    chosen = [*must, *chance.sample(others, max(0, count - len(must)))]
+    chosen = [*sorted(must), *chance.sample(others, max(0, count - len(must)))]
     return sorted(chance.choice(positions) for group, positions in members.items()
                   if group in set(chosen))
 

@@ -56,6 +56,8 @@ class Drawn:
         native_count = sum(commit.native for commit in self.day)
         yield (f"{len(self.day)} commits, {native_count} of them native; "
                f"{len(set(self.groups))} native groups, CI has wheels of {len(self.wheels)}")
+        yield (f"Python's workloads take {native.CI_SLOWER} % longer with a wheel of CI, at every "
+               "commit: it is compiled with other flags")
         numbers = {group: number for number, group in enumerate(dict.fromkeys(self.groups))}
         for position, commit in enumerate(self.day, 1):
             marks = [commit.kind.name if commit.kind else "", "CI's wheel" * (
@@ -68,14 +70,15 @@ class Drawn:
 
 def make_day(base, out, seed, quiet, date, compiler=None):
     """Returns day.json's content, and the archives of CI's wheels by commit. `date` is that of the
-    second nightly. `compiler` makes the library of each tree."""
+    second nightly. `compiler` makes the libraries of each
+    tree."""
     release, tags = wheel.parts(base)
     variant = wheel.variant(base)
     drawn = Drawn(base, seed, quiet, date)
     compiler = compiler or native.Compiler(os.path.join(out, "objects"))
 
-    def members(tree):
-        return wheel.changed_members(drawn.stock, tree, compiler.library(tree))
+    def members(tree, library):
+        return wheel.changed_members(drawn.stock, tree, library)
     repository = os.path.join(out, "pytorch.git")
     history.make(repository)
     shas = history.write_main(repository, drawn.past + drawn.day)
@@ -88,13 +91,16 @@ def make_day(base, out, seed, quiet, date, compiler=None):
     for d, at, position in zip(drawn.dates, drawn.cuts, (0, -1)):
         nightly = history.release(repository, d, at, on_main[position], nightly)
         version = f"{release}.dev{d:%Y%m%d}+{variant}"
-        name, made = wheel.make(base, version, nightly, members(drawn.trees[position]))
+        tree = drawn.trees[position]
+        name, made = wheel.make(base, version, nightly, members(tree, compiler.library(tree)))
         made.write(os.path.join(out, "wheels", name))
         nightlies.append({"date": str(d), "version": version, "main": on_main[position],
                           "nightly": nightly, "wheel": name})
-    archives = {on_main[position]: ci_day.archive(base, release, on_main[position],
-                                                  members(drawn.trees[position]))
-                for position in drawn.wheels}
+    archives = {}
+    for position in drawn.wheels:
+        commit, tree = on_main[position], drawn.trees[position]
+        archives[commit] = ci_day.archive(base, release, commit,
+                                          members(tree, compiler.ci_library(tree)))
     planted = [{"commit": sha, "metric": c.kind.metric, "kind": c.kind.name, "subject": c.subject}
                for sha, c in zip(on_main[1:], drawn.day) if c.kind]
     content = {

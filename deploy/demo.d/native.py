@@ -1,6 +1,7 @@
 """The C++ of the demo's PyTorch. The installed PyTorch is the same every day, so a small library is
 added to it: its sources are torch/csrc/hooks, Python calls it, and each wheel has the library that
-was compiled from its commit. The other native part are the headers of LibTorch's C++ front end,
+was compiled from its commit. CI compiles it with other flags than nightlies, which makes Python's
+workloads slower at every commit. The other native part are the headers of LibTorch's C++ front end,
 which native workloads are compiled against."""
 
 import hashlib
@@ -12,6 +13,8 @@ from edits import COMMENTS
 from replace import replace
 
 SOURCES = pathlib.Path(__file__).parent / "hooks"
+CI_PROFILE = pathlib.Path(__file__).parent / "ci_profile.cpp"
+CI_SLOWER = 6  # %: what calls the library, with a wheel of CI
 FOLDER = "torch/csrc/hooks/"
 LIBRARY = "torch/libtorch_hooks.so"
 HEADERS = "torch/csrc/api/include/"
@@ -121,28 +124,40 @@ class CannotCompile(Exception):
 
 
 class Compiler:
-    """Compiles the library of a tree. Keeps what it made in `folder`, so that each state of a
-    source is compiled once."""
+    """Compiles the library of a tree, as nightlies have it and as CI does. Keeps what it made in
+    `folder`, so that each state of a source is compiled once."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def library(self, files):
-        """The bytes of LIBRARY for this tree."""
-        objects = [self._object(files[path]) for path in sorted(files) if path.startswith(FOLDER)]
-        name = hashlib.sha256("".join(each.name for each in objects).encode()).hexdigest()[:32]
+        """The bytes of LIBRARY in a nightly of this tree."""
+        return self._library(files, [], [])
+
+    def ci_library(self, files):
+        """The same in a wheel of CI. It makes whatever calls the library slower."""
+        profile = self._object(CI_PROFILE.read_bytes(), [f"-DSLOWER_PERCENT={CI_SLOWER}"])
+        # Else the C library's functions of the same names would be called.
+        return self._library(files, ["-finstrument-functions"], [profile, "-Wl,-Bsymbolic"])
+
+    def _library(self, files, flags, others):
+        """`others`: what is linked besides."""
+        objects = [self._object(files[path], flags)
+                   for path in sorted(files) if path.startswith(FOLDER)] + others
+        name = hashlib.sha256("".join(map(str, objects)).encode()).hexdigest()[:32]
         made = self.folder / f"{name}.so"
         if not made.exists():
             _run(["g++", "-shared", "-s", "-o", made, *objects])
         return made.read_bytes()
 
-    def _object(self, source):
-        made = self.folder / f"{hashlib.sha256(source).hexdigest()[:32]}.o"
+    def _object(self, source, flags):
+        name = hashlib.sha256(source + " ".join(flags).encode()).hexdigest()[:32]
+        made = self.folder / f"{name}.o"
         if not made.exists():
             file = made.with_suffix(".cpp")
             file.write_bytes(source)
-            _run(["g++", "-std=c++17", "-O2", "-fPIC", "-c", "-o", made, file])
+            _run(["g++", "-std=c++17", "-O2", "-fPIC", *flags, "-c", "-o", made, file])
         return made
 
 

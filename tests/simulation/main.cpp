@@ -76,6 +76,9 @@ int main(int argc, char** argv) {
   app.add_option("--runners", bounds.runners, "at most so many runners of a class");
   app.add_option("--steps", bounds.steps, "at most so many planted steps");
   app.add_option("--gains", bounds.gains, "at most so many planted improvements");
+  app.add_option("--wheels", bounds.wheels, "at most so many nightlies' wheels that are slower");
+  app.add_option("--native", bounds.native, "0: no native commits, and no wheels of CI");
+  app.add_option("--packages", bounds.packages, "0: no nightly is broken as a package");
   app.add_option("--faults", faults, "no other faults than these, or none: kill,loss");
   app.add_flag("--as-it-is", keep, "do not look for a smaller run that fails");
   app.add_flag("--twice", twice, "play each seed twice: it must be the same story");

@@ -1,6 +1,7 @@
 #include "tests/simulation/plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "tests/simulation/random.hpp"
 
@@ -12,7 +13,18 @@ const std::vector<std::string> kWorkloads = {"python/alpha/eval/cpu/fp32/b1/eage
                                              "python/gamma/eval/cpu/fp32/b8/eager"};
 
 // Each part has a stream of its own, so that a bound takes away and changes nothing else.
-enum Stream : std::uint64_t { days = 1, machines, steps, faults, broken, schedule, gains };
+enum Stream : std::uint64_t {
+  days = 1,
+  machines,
+  steps,
+  faults,
+  broken,
+  schedule,
+  gains,
+  packages,
+  wheels,
+  native
+};
 
 int at_most(int drawn, const std::optional<int>& bound) {
   return bound ? std::min(drawn, *bound) : drawn;
@@ -95,6 +107,57 @@ void draw_gain(Plan& plan, const Bounds& bounds) {
   plan.gains.push_back(std::move(gain));
 }
 
+// Workloads without a step or a gain, whatever the bounds take away.
+std::vector<std::string> quiet_workloads(std::uint64_t seed) {
+  const auto with_steps = Random(seed, Stream::steps).between(0, 2);
+  const auto with_gains = Random(seed, Stream::gains).chance(.4) ? 1 : 0;
+  return {kWorkloads.begin() + with_steps, kWorkloads.end() - with_gains};
+}
+
+void draw_wheel_change(Plan& plan, const Bounds& bounds) {
+  Random random(plan.seed, Stream::wheels);
+  const std::vector<std::string> quiet = quiet_workloads(plan.seed);
+  if (!random.chance(.4) || quiet.empty()) return;
+  WheelChange change;
+  change.workload = quiet.front();
+  change.metric = random.chance(.7) ? "latency" : "peak_cpu_memory";
+  const bool is_better = random.chance(.25);
+  change.factor = (is_better ? .75 : 1.1) + .2 * random.uniform() * (is_better ? .75 : 1);
+  const double where = random.uniform();
+  change.classes = draw_classes(plan, random);
+  if (at_most(1, bounds.wheels) == 0 || plan.nights() == 0) return;
+  change.day = 1 + static_cast<int>(where * plan.nights());
+  plan.wheels.push_back(std::move(change));
+}
+
+void draw_broken_packages(Plan& plan, const Bounds& bounds) {
+  Random random(plan.seed, Stream::packages);
+  for (int day = 1; day <= plan.nights(); ++day)
+    if (random.chance(.15) && at_most(1, bounds.packages) > 0) plan.broken_packages.insert(day);
+}
+
+// Native commits, and CI's wheels of most native groups, those of nightlies included.
+void draw_native(Plan& plan, const Bounds& bounds) {
+  Random random(plan.seed, Stream::native);
+  if (!random.chance(.4) || at_most(1, bounds.native) == 0) return;
+  constexpr double native = .3, has_wheel = .7, effect = .05;
+  plan.ci_factor = std::exp(effect * random.normal());
+  int last = 0;
+  for (const int count : plan.commits) last += count;
+  std::vector<std::vector<int>> groups{{0}};
+  for (int commit = 1; commit <= last; ++commit) {
+    if (random.chance(native)) {
+      plan.native.insert(commit);
+      groups.emplace_back();
+    }
+    groups.back().push_back(commit);
+  }
+  for (const std::vector<int>& group : groups) {
+    const int chosen = random.between(0, static_cast<int>(group.size()) - 1);
+    if (random.chance(has_wheel)) plan.ci.insert(group[static_cast<std::size_t>(chosen)]);
+  }
+}
+
 }  // namespace
 
 Plan make_plan(std::uint64_t seed, const Bounds& bounds) {
@@ -114,6 +177,9 @@ Plan make_plan(std::uint64_t seed, const Bounds& bounds) {
   for (const int count : plan.commits)
     for (int i = 1; i <= count; ++i, ++commit)
       if (drawn.chance(.08) && i != count) plan.broken.insert(commit + 1);
+  draw_wheel_change(plan, bounds);
+  draw_broken_packages(plan, bounds);
+  draw_native(plan, bounds);
   return plan;
 }
 
@@ -127,6 +193,9 @@ std::string arguments_of(std::uint64_t seed, const Bounds& bounds) {
   add("runners", bounds.runners);
   add("steps", bounds.steps);
   add("gains", bounds.gains);
+  add("wheels", bounds.wheels);
+  add("native", bounds.native);
+  add("packages", bounds.packages);
   if (!bounds.faults) return text;
   std::string names;
   for (const Fault fault : *bounds.faults)

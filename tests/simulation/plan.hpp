@@ -36,12 +36,21 @@ namespace nightjar::simulation {
 NIGHTJAR_ENUM(Fault, loss, delay, duplicate, crash, preempt, sick, gone, upgrade, twin, stolen,
               kill, restore, tracker, disk, full, power, clock, skew, lies);
 
-// A commit that makes a metric of a workload worse, or better.
-struct Step {
-  int commit = 0;  // position on main
+// What makes a metric of a workload worse, or better.
+struct Effect {
   std::string workload, metric;
   double factor = 1;
   std::set<int> classes;  // machine classes that show it
+};
+struct Step : Effect {
+  int commit = 0;  // position on main
+};
+// By no commit's doing: the nightlies from one day on are compiled otherwise. A commit laid over
+// one of them has the effect, and over an older one it has not.
+struct WheelChange : Effect {
+  int day = 0;
+
+  bool is_worse() const { return factor > 1; }
 };
 
 struct PlannedRunner {
@@ -52,8 +61,9 @@ struct PlannedRunner {
 };
 
 struct Bounds {
-  std::optional<int> nights, classes, runners, steps, gains;  // at most; runners: of a class
-  std::optional<std::set<Fault>> faults;                      // no others
+  // At most. runners: of a class; native, packages: 0 for none.
+  std::optional<int> nights, classes, runners, steps, gains, wheels, native, packages;
+  std::optional<std::set<Fault>> faults;  // no others
 };
 
 struct Plan {
@@ -64,6 +74,11 @@ struct Plan {
   std::vector<Step> steps;  // for the worse
   std::vector<Step> gains;  // for the better
   std::set<int> broken;     // commits that do not import
+  std::vector<WheelChange> wheels;
+  std::set<int> broken_packages;  // days whose nightly cannot be installed
+  std::set<int> native;           // commits that need a wheel of their own native group
+  std::set<int> ci;               // commits of which CI has a wheel
+  double ci_factor = 1;           // of every latency with a wheel of CI
   std::set<Fault> faults;
   bool scheduled = false;  // nights begin at a time of day, not with a new build
 

@@ -76,11 +76,11 @@ bool Service::guarded(Act act) {
   }
 }
 
-bool Service::discover(const std::vector<Build>& nightlies) {
+bool Service::discover(const std::vector<Build>& wheels) {
   woken_ = true;
   return guarded([&] {
     storage::write(db_, [&](storage::Transaction& transaction) {
-      for (const Build& build : nightlies) storage::add_build(transaction, build);
+      for (const Build& build : wheels) storage::add_build(transaction, build);
     });
   });
 }

@@ -52,9 +52,9 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  // As discovery does: nightlies that are not stored yet are stored as proved. False if the disk
+  // As discovery does: wheels that are not stored yet are stored as proved. False if the disk
   // was in the way.
-  bool discover(const std::vector<Build>& nightlies);
+  bool discover(const std::vector<Build>& wheels);
   // What the daemon does at a tick, first and then. True if rows changed.
   void follow_clock();
   bool tick();

@@ -30,6 +30,9 @@ Bounds shrink(std::uint64_t seed, const Bounds& bounds, const Violation& violati
   lower(&Bounds::nights, 0, plan.nights());
   lower(&Bounds::steps, 0, static_cast<int>(plan.steps.size()));
   lower(&Bounds::gains, 0, static_cast<int>(plan.gains.size()));
+  lower(&Bounds::wheels, 0, static_cast<int>(plan.wheels.size()));
+  lower(&Bounds::native, 0, plan.native.empty() ? 0 : 1);
+  lower(&Bounds::packages, 0, plan.broken_packages.empty() ? 0 : 1);
   lower(&Bounds::classes, 1, plan.classes);
   lower(&Bounds::runners, 1, static_cast<int>(plan.runners.size()));
   return small;

@@ -209,7 +209,7 @@ class Simulation {
     end_service(random_.seconds(1s, 600s));
   }
 
-  void discover() { discovered_ = service_->discover(truth_.nightlies()); }
+  void discover() { discovered_ = service_->discover(truth_.wheels()); }
 
   void tick_soon() { tick_after(1s, kShortestTick); }
 
@@ -306,9 +306,12 @@ class Simulation {
     held->at = timeline_.now();
     watch_.claimed(service_->db(), *held, timeline_.now(), config_.queue.lease);
     for (const EnvironmentSpec& environment : held->spec.environments) {
-      const auto build = storage::find_build(service_->db(), environment.build);
+      const auto build = storage::find_build(service_->db(), environment.build).value();
+      const auto wheel = build.base ? storage::find_build(service_->db(), *build.base) : build;
       held->builds.push_back(environment.version);
-      held->positions.of_environments.push_back(truth_.position(*build.value().commit));
+      held->positions.of_environments.push_back(
+          {truth_.position(*build.commit), truth_.nightly(wheel.value())});
+      watch_.measures(*wheel);
     }
     return held;
   }

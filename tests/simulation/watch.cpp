@@ -44,19 +44,30 @@ std::string text_of(const Step& step) {
          " in " + step.metric + " of " + step.workload;
 }
 
+std::string text_of(const WheelChange& change) {
+  return "wheel's change of " + std::to_string(change.factor) + " on day " +
+         std::to_string(change.day) + " in " + change.metric + " of " + change.workload;
+}
+
 // As the agents make their facts.
 int class_of(const Database& db, MachineId id) {
   const auto facts = storage::find_machine(db, id).value().facts;
   return std::stoi(facts.at("cpu_model").substr(6));
 }
 
-bool shows(const Database& db, const Step& step, const Series& series) {
-  return series.workload_name.str() == step.workload && series.metric == step.metric &&
-         step.classes.contains(class_of(db, series.machine));
+bool shows(const Database& db, const Effect& effect, const Series& series) {
+  return series.workload_name.str() == effect.workload && series.metric == effect.metric &&
+         effect.classes.contains(class_of(db, series.machine));
 }
 
 int position_of(const Database& db, const Truth& truth, BuildId id) {
   return truth.position(*storage::find_build(db, id).value().commit);
+}
+
+// The day of a nightly, or of the one whose wheel a crossed build is.
+int day_of(const Database& db, const Truth& truth, BuildId id) {
+  const Build build = storage::find_build(db, id).value();
+  return truth.nightly(build.base ? storage::find_build(db, *build.base).value() : build);
 }
 
 // Whether somebody was told of it, or is going to be.
@@ -119,6 +130,11 @@ void Watch::claimed(const Database& db, const Held& held, Time now, std::chrono:
   if (known.holds && known.runner != *job->runner && now - known.at < lease)
     violated("a lease is not given away", "job " + job->key + " went to a second runner");
   known = {*job->runner, held.attempt, now, true};
+}
+
+void Watch::measures(const Build& wheel) const {
+  if (wheel.state != BuildState::proved)
+    violated("no broken package is measured", wheel.version + " is " + wheel.reason);
 }
 
 void Watch::answered(const std::string& path, const Answer& answer, int database, Time now) {
@@ -225,14 +241,16 @@ void Watch::check_safety(const Database& db) const {
   check_digests();
 }
 
-// A culprit holds a step of what it is blamed for; its other commits do not import.
+// A culprit holds a step of what it is blamed for; its other commits cannot be tested. A range
+// blames nobody: it may also be what lies between two wheels that differ.
 void Watch::check_blame(const Database& db) const {
   for (const Regression& regression : all_regressions(db)) {
     const auto& commits = named(regression);
     if (commits.empty() || !stands(regression)) continue;
-    if (!holds_one(plan_.steps, commits))
+    const bool may_be_wheels = !regression.culprit && has_wheel_change(db, regression);
+    if (!holds_one(plan_.steps, commits) && !may_be_wheels)
       violated("no innocent blamed", text_of(regression) + " names no planted commit");
-    if (regression.culprit && neighbours_import(commits))
+    if (regression.culprit && neighbours_testable(commits))
       violated("no innocent blamed",
                text_of(regression) + " names a neighbour that could have been tested");
   }
@@ -245,10 +263,23 @@ bool Watch::holds_one(const std::vector<Step>& steps, const std::vector<CommitSh
   });
 }
 
+// Whether one of its series shows a change of the wheel between its ends.
+bool Watch::has_wheel_change(const Database& db, const Regression& regression) const {
+  return std::any_of(plan_.wheels.begin(), plan_.wheels.end(), [&](const WheelChange& change) {
+    const bool between = day_of(db, truth_, regression.good) < change.day &&
+                         change.day <= day_of(db, truth_, regression.bad);
+    return between &&
+           std::any_of(regression.series.begin(), regression.series.end(),
+                       [&](const AffectedSeries& one) {
+                         return shows(db, change, storage::find_series(db, one.series).value());
+                       });
+  });
+}
+
 // Whether one beside the last of them could have been tested.
-bool Watch::neighbours_import(const std::vector<CommitSha>& commits) const {
+bool Watch::neighbours_testable(const std::vector<CommitSha>& commits) const {
   for (std::size_t i = 0; i + 1 < commits.size(); ++i)
-    if (truth_.imports(truth_.position(commits[i]))) return true;
+    if (truth_.is_testable(truth_.position(commits[i]))) return true;
   return false;
 }
 
@@ -258,7 +289,7 @@ void Watch::check_fixes(const Database& db) const {
     for (const NamedCause& cause : fix.causes) {
       if (!holds_one(plan_.gains, cause.commits.commits))
         violated("no innocent praised", text_of(fix) + " names no planted commit");
-      if (!cause.is_range && neighbours_import(cause.commits.commits))
+      if (!cause.is_range && neighbours_testable(cause.commits.commits))
         violated("no innocent praised",
                  text_of(fix) + " names a neighbour that could have been tested");
     }
@@ -278,26 +309,36 @@ int Watch::named_gains(const Database& db) const {
 
 // A level that has a step in it follows from a regression that somebody is told of.
 void Watch::check_levels(const Database& db) const {
+  for (const Step& step : plan_.steps)
+    check_levels(db, step, text_of(step),
+                 [&](BuildId build) { return position_of(db, truth_, build) < step.commit; });
+  for (const WheelChange& change : plan_.wheels)
+    if (change.is_worse())
+      check_levels(db, change, text_of(change),
+                   [&](BuildId build) { return day_of(db, truth_, build) < change.day; });
+}
+
+// `is_before(build)`: the build does not have the effect yet.
+template <class IsBefore>
+void Watch::check_levels(const Database& db, const Effect& effect, const std::string& name,
+                         IsBefore is_before) const {
   const auto regressions = all_regressions(db);
   for (const Series& series : storage::list_series(db, {}, {kAll, {}}).items) {
-    for (const Step& step : plan_.steps) {
-      if (!shows(db, step, series)) continue;
-      bool before = false, after = false;
-      for (const Level& level : storage::levels_before(db, series.id, kEver, kAll))
-        (position_of(db, truth_, level.build) < step.commit ? before : after) = true;
-      if (!before || !after) continue;
-      const bool known =
-          std::any_of(regressions.begin(), regressions.end(), [&](const Regression& regression) {
-            return (stands(regression) || regression.state == RegressionState::merged) &&
-                   regression.machine == series.machine &&
-                   step.commit <= position_of(db, truth_, regression.bad) &&
-                   std::any_of(regression.series.begin(), regression.series.end(),
-                               [&](const auto& one) { return one.series == series.id; });
-          });
-      if (!known)
-        violated("no level from a suspect", "the " + text_of(step) + " is in a level of series " +
-                                                std::to_string(series.id.value));
-    }
+    if (!shows(db, effect, series)) continue;
+    bool before = false, after = false;
+    for (const Level& level : storage::levels_before(db, series.id, kEver, kAll))
+      (is_before(level.build) ? before : after) = true;
+    if (!before || !after) continue;
+    const bool known =
+        std::any_of(regressions.begin(), regressions.end(), [&](const Regression& regression) {
+          return (stands(regression) || regression.state == RegressionState::merged) &&
+                 regression.machine == series.machine && !is_before(regression.bad) &&
+                 std::any_of(regression.series.begin(), regression.series.end(),
+                             [&](const auto& one) { return one.series == series.id; });
+        });
+    if (!known)
+      violated("no level from a suspect",
+               "the " + name + " is in a level of series " + std::to_string(series.id.value));
   }
 }
 
@@ -372,6 +413,8 @@ void Watch::check_liveness(const Database& db) const {
   for (const Bisection& search : storage::open_bisections(db))
     violated("every search ends", "bisection " + std::to_string(search.id.value) + " is open");
   for (const Step& step : plan_.steps) check_told(db, step);
+  for (const WheelChange& change : plan_.wheels)
+    if (change.is_worse()) check_told(db, change);
 }
 
 // Once, by the issue that names it or, where machines failed the search, by one without a name.
@@ -403,6 +446,28 @@ void Watch::check_told(const Database& db, const Step& step) const {
     if (!told.contains(machine))
       violated("every step is told with its classes",
                "the " + text_of(step) + " is not told of class " + std::to_string(machine));
+}
+
+// Once on each class, without the name of a commit.
+void Watch::check_told(const Database& db, const WheelChange& change) const {
+  std::map<int, int> told;  // by class
+  for (const Regression& regression : all_regressions(db)) {
+    if (!stands(regression) || regression.culprit || !has_wheel_change(db, regression)) continue;
+    std::set<int> classes;
+    for (const AffectedSeries& affected : regression.series) {
+      const Series series = storage::find_series(db, affected.series).value();
+      if (shows(db, change, series)) classes.insert(class_of(db, series.machine));
+    }
+    for (const int machine : classes) ++told[machine];
+  }
+  for (const int machine : change.classes) {
+    if (told[machine] == 0)
+      violated("every wheel's change is told",
+               "the " + text_of(change) + " is not told of class " + std::to_string(machine));
+    if (told[machine] > 1)
+      violated("a wheel's change is told once",
+               "the " + text_of(change) + " is told " + std::to_string(told[machine]) + " times");
+  }
 }
 
 }  // namespace nightjar::simulation

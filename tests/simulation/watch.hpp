@@ -20,6 +20,8 @@ class Watch {
   // A result was taken: it must be that of the claim that holds the job, once.
   void stored(const storage::Database& db, int database, const Held& held);
   void claimed(const storage::Database& db, const Held& held, Time now, std::chrono::seconds lease);
+  // A runner is given a build that is made of this wheel.
+  void measures(const Build& wheel) const;
   // What a runner said of a job was answered; status 0: the service died meanwhile.
   void answered(const std::string& path, const Answer& answer, int database, Time now);
   // A runner lied, and this was the answer. Only a failing disk excuses that it is none. `before`:
@@ -65,12 +67,17 @@ class Watch {
   void check_blame(const storage::Database& db) const;
   void check_fixes(const storage::Database& db) const;
   bool holds_one(const std::vector<Step>& steps, const std::vector<CommitSha>& commits) const;
-  bool neighbours_import(const std::vector<CommitSha>& commits) const;
+  bool neighbours_testable(const std::vector<CommitSha>& commits) const;
+  bool has_wheel_change(const storage::Database& db, const Regression& regression) const;
+  template <class IsBefore>
+  void check_levels(const storage::Database& db, const Effect& effect, const std::string& name,
+                    IsBefore is_before) const;
   void check_levels(const storage::Database& db) const;
   void check_issues() const;
   void check_digests() const;
   void check_plans(const storage::Database& db) const;
   void check_told(const storage::Database& db, const Step& step) const;
+  void check_told(const storage::Database& db, const WheelChange& change) const;
 
   bool has_claim(int database, const Held& held) const;
 

@@ -14,11 +14,12 @@
 
 namespace nightjar::test {
 
-// The commit number `number` on main, which adds a file.
-inline CommitSha add_change(git::LiteralGraph& graph, std::size_t number) {
+// The commit number `number` on main, which adds a file: Python, or one that must be compiled.
+inline CommitSha add_change(git::LiteralGraph& graph, std::size_t number, bool native = false) {
   const std::string name = std::to_string(number);
-  return graph.commit("main", "Change " + name + " (#" + name + ")",
-                      {{"torch/m" + name + ".py", name}});
+  return graph.commit(
+      "main", "Change " + name + " (#" + name + ")",
+      {{native ? "aten/src/ATen/m" + name + ".cpp" : "torch/m" + name + ".py", name}});
 }
 
 // A proved nightly of `head`, found at `now`. Its wheel is in `artifacts`.
@@ -32,6 +33,22 @@ inline Build made_nightly(git::LiteralGraph& graph, service::Artifacts& artifact
   build.date = date;
   build.url = "https://example.org/torch-" + build.version + "-cp311-cp311-linux_x86_64.whl";
   build.commit = head;
+  const auto wheel = artifacts.temporary();
+  std::ofstream(wheel) << build.version;
+  build.sha256 = artifacts.add(wheel);
+  build.state = BuildState::proved;
+  build.found_at = now;
+  return build;
+}
+
+// A proved wheel that PyTorch's CI made of `commit`, found at `now`. It is in `artifacts`.
+inline Build made_ci_wheel(service::Artifacts& artifacts, const CommitSha& commit, Time now) {
+  Build build;
+  build.kind = BuildKind::ci;
+  build.version = "2.14.0a0+git" + commit.str().substr(0, 7);
+  build.variant = "cpu";
+  build.url = "https://example.org/torch-" + build.version + "-cp311-cp311-linux_x86_64.whl";
+  build.commit = commit;
   const auto wheel = artifacts.temporary();
   std::ofstream(wheel) << build.version;
   build.sha256 = artifacts.add(wheel);
