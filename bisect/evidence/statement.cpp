@@ -127,6 +127,7 @@ class Statement {
 
   std::vector<std::string> check() {
     check_changes();
+    check_wheels();
     is_fix_ ? check_causes() : check_culprit();
     for (std::size_t i = 0; i < bundle_.at("jobs").size(); ++i) check_job(i);
     for (std::size_t i = 0; i < bundle_.at("runs").size(); ++i) check_run(i);
@@ -174,6 +175,9 @@ class Statement {
     if (!grounds.count(grounds_of(evidence)))
       wrong_.push_back(at("changes", i) + "/evidence does not carry the state " + state +
                        ": it says " + grounds_of(evidence));
+    if (state == "confirmed" && !before.count(state) &&
+        grounds_of(evidence) != "confirmation:worse")
+      wrong_.push_back(at("changes", i) + "/state is confirmed without a confirmation before it");
     const bool comes_first = before.empty() && may_be_first;
     const bool follows = std::any_of(after.begin(), after.end(), [&](const std::string& earlier) {
       return before.count(earlier) != 0;
@@ -181,6 +185,33 @@ class Statement {
     if (!after.empty() && !comes_first && !follows)
       wrong_.push_back(at("changes", i) + "/state is " + state + " without a change to " +
                        joined(after) + " before it");
+  }
+
+  // A search that ends at the bad commit's files over the good wheel rests on a verdict that the
+  // source did it.
+  void check_wheels() {
+    if (is_fix_) return;
+    bool ends_on_good_wheel = false, source_did_it = false;
+    for (const json& change : bundle_.at("changes")) {
+      const json& evidence = change.at("evidence");
+      const std::string grounds = grounds_of(evidence);
+      source_did_it |= grounds == "wheels:source" || grounds == "wheels:source_and_wheel";
+      if (text_in(evidence, "stage") != "bisection") continue;
+      const auto last = static_cast<int>(evidence.at("commits").size()) - 1;
+      for (const json& run : evidence.at("runs"))
+        ends_on_good_wheel |= field<int>(run, "commit") == last &&
+                              base_of_run(field<std::int64_t>(run, "run")) == subject_.at("good");
+    }
+    if (ends_on_good_wheel && !source_did_it)
+      wrong_.push_back("/changes lack the verdict on the wheels that the search rests on");
+  }
+
+  // The build that a run's build lies on; null: none, or the run is not there.
+  json base_of_run(std::int64_t id) const {
+    const auto run = runs_.find(id);
+    if (run == runs_.end()) return nullptr;
+    const auto build = builds_.find(field<std::int64_t>(*run->second, "build"));
+    return build == builds_.end() ? json() : build->second->value("base", json());
   }
 
   // The culprit or range and its probability must be those of the search.

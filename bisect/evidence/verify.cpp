@@ -90,7 +90,8 @@ class RawRuns {
   void check(RunId run, std::optional<BuildId> build, double value) const {
     const Raw& raw = find(run);
     if (build && raw.build != *build)
-      throw Differs("run " + std::to_string(run.value) + " is of another build");
+      throw Differs("run " + std::to_string(run.value) + " is of another build than the " +
+                    (*build == good_ ? "good" : "bad") + " one");
     check_figure(run, value_of(raw.result, metric_), value);
   }
 

@@ -12,7 +12,8 @@
 namespace nightjar::service {
 namespace {
 
-constexpr double kLeastChange = .02;  // of a file's size that is worth a line
+constexpr double kLeastChange = .02;    // of a file's size that is worth a line
+constexpr std::size_t kMostSingle = 4;  // files of one wheel only that are named
 
 using Words = std::set<std::string>;
 
@@ -110,11 +111,14 @@ Files files_of(const Provenance& provenance) {
   return files;
 }
 
-void add_single(const Files& files, const Files& others, const char* where,
+void add_single(const Files& files, const Files& others, const std::string& where,
                 std::vector<std::string>& lines) {
+  std::size_t count = 0;
   for (const auto& [name, file] : files)
-    if (!others.count(name))
+    if (!others.count(name) && ++count <= kMostSingle)
       lines.push_back(name + " (" + in_megabytes(file.size_bytes) + ") is in " + where + " only");
+  if (count > kMostSingle)
+    lines.push_back(std::to_string(count - kMostSingle) + " more files are in " + where + " only");
 }
 
 void add_files(const Provenance& before, const Provenance& after, std::vector<std::string>& lines) {

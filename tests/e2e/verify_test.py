@@ -41,8 +41,8 @@ def test_every_verdict_agrees(bundles, metric):
     done = verify(bundles[metric], "--json")
     assert done.returncode == 0, done.stdout + done.stderr
     verdicts = json.loads(done.stdout)["verdicts"]
-    assert [v["stage"] for v in verdicts] == ["screening", "confirmation", "bisection"]
-    assert [v["verdict"] for v in verdicts] == ["suspect_worse", "worse", "culprit"]
+    assert [v["stage"] for v in verdicts] == ["screening", "confirmation", "wheels", "bisection"]
+    assert [v["verdict"] for v in verdicts] == ["suspect_worse", "worse", "source", "culprit"]
     assert all(v["agrees"] for v in verdicts)
 
 
@@ -161,7 +161,7 @@ def test_the_accusation_is_derived_not_only_sealed(bundles, metric):
     assert complaints(bundle, [("changes", change, "state") for change in changes]) == []
 
 
-@pytest.mark.parametrize("kind,changes", [("latency", 5), ("dismissed", 2)])
+@pytest.mark.parametrize("kind,changes", [("latency", 6), ("dismissed", 2)])
 def test_no_change_of_state_can_be_left_out(bundles, kind, changes):
     assert len(bundles[kind]["changes"]) == changes
     for left_out in range(changes):

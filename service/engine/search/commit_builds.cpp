@@ -22,7 +22,8 @@ struct Needed {
   OverlayUse use = OverlayUse::any_workload;
   std::map<std::string, std::string> machine;  // facts of the class that measures
   std::string variant;
-  std::optional<BuildId> wheel = {};  // the only one, where an end is an overlay of it
+  // Where an end is an overlay of it, the only one for the commits that it serves.
+  std::optional<BuildId> wheel = {};
 };
 
 Needed needed_by(const EngineView& view, const Bisection& bisection) {
@@ -62,9 +63,11 @@ std::vector<Build> usable_wheels(const EngineView& view, const CommitSha& commit
                                  const Needed& needed) {
   std::vector<Build> wheels = wheels_of_group(view, commit, needed);
   std::erase_if(wheels, [&](const Build& wheel) {
-    const bool other = needed.wheel && wheel.id != *needed.wheel;
-    return other || !is_held(view, wheel) || cannot_run(wheel.needs, needed.machine);
+    return !is_held(view, wheel) || cannot_run(wheel.needs, needed.machine);
   });
+  const auto one = std::find_if(wheels.begin(), wheels.end(),
+                                [&](const Build& wheel) { return wheel.id == needed.wheel; });
+  if (one != wheels.end()) return {*one};
   return wheels;
 }
 

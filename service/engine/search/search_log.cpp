@@ -29,10 +29,11 @@ class Positions {
     for (const BuildId id : {bisection.good, bisection.bad})
       if (const auto end = storage::find_build(db, id); end && end->kind == BuildKind::crossed)
         by_build_[*end->base] = -1;
-    // Where an end is an overlay, all of the search is measured on its wheel.
-    if (const auto bad = storage::find_build(db, bisection.bad);
-        bad && bad->kind == BuildKind::overlay)
-      wheel_ = bad->base;
+    // Where an end is an overlay of the good wheel, the bad wheel did a part of the change.
+    const auto bad = storage::find_build(db, bisection.bad);
+    const auto of =
+        bisection.regression ? storage::find_regression(db, *bisection.regression) : std::nullopt;
+    if (of && bad && bad->kind == BuildKind::overlay) left_out_ = of->bad;
     if (const auto good = storage::find_build(db, bisection.good)) held_ = good->lock;
     by_build_[bisection.good] = 0;
     by_build_[bisection.bad] = static_cast<int>(bisection.commits.size()) - 1;
@@ -44,7 +45,8 @@ class Positions {
     const auto build = storage::find_build(db_, id);
     const bool crossed = build && build->kind == BuildKind::crossed;
     if (crossed && build->lock != held_) return by_build_[id] = -1;
-    if (wheel_ && build && build->base.value_or(build->id) != *wheel_) return by_build_[id] = -1;
+    if (left_out_ && build && build->base.value_or(build->id) == *left_out_)
+      return by_build_[id] = -1;
     const auto commit = build && build->commit ? by_commit_.find(*build->commit) : by_commit_.end();
     return by_build_[id] = commit == by_commit_.end() ? -1 : commit->second;
   }
@@ -62,8 +64,8 @@ class Positions {
   const storage::Database& db_;
   BuildId good_, bad_;
   std::map<BuildId, BuildId> wheels_;
-  std::optional<Sha256> held_;    // packages of the whole search
-  std::optional<BuildId> wheel_;  // of the whole search, if it keeps to one
+  std::optional<Sha256> held_;       // packages of the whole search
+  std::optional<BuildId> left_out_;  // a wheel of which no run belongs to the search
   std::map<CommitSha, int> by_commit_;
   std::map<BuildId, int> by_build_;
 };

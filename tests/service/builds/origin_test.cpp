@@ -120,7 +120,7 @@ TEST_CASE("what differs between two wheels is said, the most telling first") {
               "torch/lib/libtorch_cpu.so has 500.0 MB, before 434.2 MB (+15.2 %)"});
 }
 
-TEST_CASE("what is not known of a wheel is said, and the lines beyond a dozen are counted") {
+TEST_CASE("what is not known of a wheel is said, and what would be too long is counted") {
   KnownWheel unknown = nightly(19), many = nightly(20);
   unknown.provenance.reset();
   CHECK(wheel_differences(unknown, nightly(20)) ==
@@ -129,8 +129,11 @@ TEST_CASE("what is not known of a wheel is said, and the lines beyond a dozen ar
     many.provenance->files.push_back(
         {"torch/lib/more" + std::to_string(i), 7, "t", WheelFileKind::foreign});
   const Lines lines = wheel_differences(nightly(19), many);
-  CHECK(lines.size() == 12);
-  CHECK(lines.back() == "and 20 more differences");
+  CHECK(lines.size() == 6);
+  CHECK(lines[4] == "26 more files are in the new wheel only");
+  const Lines fewer = wheel_differences(nightly(19), many, 3);
+  CHECK(fewer.size() == 3);
+  CHECK(fewer.back() == "and 4 more differences");
 }
 
 TEST_CASE("the wheel under an overlay is found with what was read of it") {

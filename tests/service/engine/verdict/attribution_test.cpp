@@ -127,7 +127,7 @@ TEST_CASE("builds with the same packages are confirmed as ever") {
   world.pass();
   const Regression found = world.only();
   REQUIRE(found.culprit);
-  CHECK_FALSE(storage::attribution_of(world.db, found.id));
+  CHECK_FALSE(storage::attribution_of(world.db, found.id)->environment);
 }
 
 namespace {
