@@ -81,11 +81,11 @@ NamedStep step_of(const Fit& fit, int k, double probability, const Posterior& po
   const auto gap = static_cast<std::size_t>(fit.hypothesis.gaps[static_cast<std::size_t>(k)]);
   const double size = fit.step(k), sd = sd_of_step(fit, k);
   auto ratio = [&](double of) { return std::exp(of * data.unit); };
-  const bool isolated =
-      sides_of(static_cast<int>(gap), std::max(size, least_step), posterior, log).isolated;
+  const Means means =
+      sides_of(static_cast<int>(gap), std::max(size, least_step), posterior, log).means;
   return {data.commits[gap] + 1, data.commits[gap + 1],   probability,
           ratio(size),           ratio(size - 1.96 * sd), ratio(size + 1.96 * sd),
-          isolated};
+          means != Means::nothing};
 }
 
 // The sentence about the largest of the claim's steps.

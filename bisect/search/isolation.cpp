@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 #include "bisect/search/decide.hpp"
 #include "bisect/search/wheels.hpp"
@@ -49,6 +50,13 @@ std::set<int> wheels_at(int rank, const Data& data, const SearchLog& log) {
   return out;
 }
 
+// Whether the commit of this rank can be measured on the wheel now. A verdict that is judged again
+// does not say.
+bool is_here(int rank, int number, const Data& data, const SearchLog& log) {
+  const auto& served = served_by(data.commits[static_cast<std::size_t>(rank)], log);
+  return log.wheels.empty() || std::find(served.begin(), served.end(), number) != served.end();
+}
+
 // Which of Data's wheels are compared with one another by commits that were measured on both.
 class Bridges {
  public:
@@ -85,9 +93,6 @@ std::pair<double, double> difference(const Fit& fit, int from, int to) {
   row.x[fit.wheel_at(from)] = -1;
   return {fit.wheel_effect(to) - fit.wheel_effect(from), std::sqrt(variance(fit, std::move(row)))};
 }
-
-// How well a pair of wheels isolates a step: one wheel, one origin, a measured difference, nothing.
-enum class Means { nothing, bridge, origin, wheel };
 
 class Comparison {
  public:
@@ -152,15 +157,55 @@ class BridgeFinder {
     return std::nullopt;
   }
 
+  // One wheel may be odd. So beyond a step between wheels, and before it, its level is to be seen on
+  // a second wheel of the origin, if one is here that no other claimed step lies before.
+  std::optional<Measure> another_wheel(const Sides& sides, const Claim& claim) const {
+    for (const bool bad : {true, false}) {
+      const auto [first, last] = level_of(bad, claim);
+      const int own = bad ? sides.bad : sides.good;
+      const int runs = runs_to_see();
+      std::optional<Measure> best;
+      bool seen = false;
+      for (int commit = first; commit <= last && !seen; ++commit) {
+        for (const int wheel : served_by(commit, log_)) {
+          if (wheel == own || origin_of(wheel, log_) != origin_of(own, log_)) continue;
+          const int have = runs_of(commit, wheel);
+          seen |= have >= runs;
+          if (!best && is_testable(commit)) best = of(commit, {wheel}, runs - have);
+        }
+      }
+      if (!seen && best) return best;
+    }
+    return std::nullopt;
+  }
+
  private:
+  // The commits at the level on one side of the gap, as far as the next claimed step.
+  std::pair<int, int> level_of(bool bad, const Claim& claim) const {
+    int from = bad ? gap_ + 1 : 0, to = bad ? data_.gaps() : gap_;  // ranks
+    for (const int other : claim.gaps) {
+      if (bad && other > gap_) to = std::min(to, other);
+      if (!bad && other < gap_) from = std::max(from, other + 1);
+    }
+    return {data_.commits[static_cast<std::size_t>(from)],
+            data_.commits[static_cast<std::size_t>(to)]};
+  }
+  bool is_testable(int commit) const {
+    return std::find(log_.untestable.begin(), log_.untestable.end(), commit) ==
+           log_.untestable.end();
+  }
+  // That tell a level from one that is a step away, with three standard errors.
+  int runs_to_see() const {
+    const double runs = 9 * posterior_.noise.run / (size_ * size_);
+    return std::clamp(static_cast<int>(std::ceil(runs)), 1, largest_batch(posterior_));
+  }
+
   // The commit and two wheels of it, one of each side's origins, of which most was measured.
   std::optional<Measure> on_both() const {
     std::optional<Measure> best;
     int most = -1;
     for (int commit = 0; commit <= log_.commits; ++commit) {
-      if (std::find(log_.untestable.begin(), log_.untestable.end(), commit) !=
-          log_.untestable.end())
-        continue;
+      if (!is_testable(commit)) continue;
       for (const int a : served_by(commit, log_))
         for (const int b : served_by(commit, log_)) {
           if (a == b || !is_like(a, good_) || !is_like(b, bad_)) continue;
@@ -229,15 +274,18 @@ Sides sides_of(int gap, double size, const Posterior& posterior, const SearchLog
   if (log.origins.empty()) return {};
   const Data& data = posterior.data;
   const Comparison comparison(posterior, log);
-  Sides best;
-  std::pair<Means, int> quality{Means::nothing, -1};
+  Sides best{-1, -1, Means::nothing, 0};
+  std::tuple<bool, bool, Means, int> quality{false, false, Means::nothing, -1};
   for (const int good : wheels_at(gap, data, log)) {
     for (const int bad : wheels_at(gap + 1, data, log)) {
       const Means means = comparison.means(good, bad, size);
       const int runs = std::min(runs_on(gap, good, data), runs_on(gap + 1, bad, data));
-      if (std::pair(means, runs) <= quality) continue;
-      quality = {means, runs};
-      best = {good, bad, means != Means::nothing, 0};
+      // What is not here any more cannot be measured again.
+      const bool here = is_here(gap, good, data, log) && is_here(gap + 1, bad, data, log);
+      const std::tuple offered(means != Means::nothing, here, means, runs);
+      if (offered <= quality) continue;
+      quality = offered;
+      best = {good, bad, means, 0};
       if (means == Means::bridge) best.difference = comparison.measured_difference(good, bad);
     }
   }
@@ -250,7 +298,8 @@ bool all_isolated(const std::vector<int>& gaps, int fit, const Posterior& poster
   for (int k = 0; k < of.hypothesis.count; ++k) {
     const int gap = of.hypothesis.gaps[static_cast<std::size_t>(k)];
     if (std::find(gaps.begin(), gaps.end(), gap) == gaps.end()) continue;
-    if (!sides_of(gap, std::max(of.step(k), least_step), posterior, log).isolated) return false;
+    if (sides_of(gap, std::max(of.step(k), least_step), posterior, log).means == Means::nothing)
+      return false;
   }
   return true;
 }
@@ -335,8 +384,14 @@ std::optional<Measure> bridge(const Claim& claim, const Posterior& posterior, co
   for (int k = 0; k < fit.hypothesis.count; ++k) {
     const int gap = fit.hypothesis.gaps[static_cast<std::size_t>(k)];
     const double size = std::max(fit.step(k), least_step);
-    if (!claim.has(gap) || sides_of(gap, size, posterior, log).isolated) continue;
-    if (auto step = BridgeFinder(gap, size, posterior, log, policy).find()) return step;
+    if (!claim.has(gap)) continue;
+    const Sides sides = sides_of(gap, size, posterior, log);
+    const BridgeFinder finder(gap, size, posterior, log, policy);
+    if (sides.means == Means::nothing) {
+      if (auto step = finder.find()) return step;
+    } else if (sides.good != sides.bad) {
+      if (auto step = finder.another_wheel(sides, claim)) return step;
+    }
   }
   return std::nullopt;
 }

@@ -8,12 +8,15 @@
 
 namespace nightjar::bisect::search {
 
-// Wheels by their numbers in the log; -1: wheels play no part. `isolated`: they are one wheel, or
-// of one origin, or the difference of their origins was measured. `difference`: what the bad side's
+// How well a pair of wheels isolates a step: not at all, across a bridge whose effect was measured,
+// as wheels of one origin, or as one wheel.
+enum class Means { nothing, bridge, origin, wheel };
+
+// Wheels by their numbers in the log; -1: wheels play no part. `difference`: what the bad side's
 // wheel adds, to be taken off; 0 unless it was measured.
 struct Sides {
   int good = -1, bad = -1;
-  bool isolated = true;
+  Means means = Means::wheel;
   double difference = 0;
 };
 // For the commits beside a gap and a step of this size: the wheels that isolate it best.

@@ -163,8 +163,7 @@ bool is_likely(const Claim& said, const Posterior& posterior, bool below) {
 
 // Whether the claim is worth confirming.
 bool is_promising(const Claim& said, const Posterior& posterior, const SearchLog& log, bool below) {
-  const bool apart = posterior.data.wheels.empty() || all_isolated(said.gaps, said.fit, posterior, log);
-  return apart && all_cells(said, posterior.data, log) && is_likely(said, posterior, below);
+  return all_cells(said, posterior.data, log) && is_likely(said, posterior, below);
 }
 
 // Whether more runs would not change the answer.
@@ -211,7 +210,11 @@ std::variant<Measure, Answer, CannotTell> decide(const Posterior& posterior, con
     return CannotTell{};
   }
   std::optional<Measure> confirming;
-  if (is_promising(said, posterior, log, below)) {
+  const bool promising = is_promising(said, posterior, log, below);
+  if (promising && has_wheels) {
+    if (auto step = bridge(said, posterior, log, policy)) return *std::move(step);
+  }
+  if (promising && (!has_wheels || all_isolated(said.gaps, said.fit, posterior, log))) {
     confirming = confirmation(said, posterior, log, policy);
     if (!confirming && is_sure(said, posterior, policy, below)) {
       confirming = resolve_doubt(said, posterior, log, policy);
@@ -229,9 +232,6 @@ std::variant<Measure, Answer, CannotTell> decide(const Posterior& posterior, con
   belief.expected_runs =
       std::min<double>(policy.max_runs - data.runs(), expected_rest(posterior, said, confirms));
   if (confirming) return *confirming;
-  if (has_wheels && is_likely(said, posterior, below) && all_cells(said, data, log)) {
-    if (auto step = bridge(said, posterior, log, policy)) return *std::move(step);
-  }
   auto [chosen, bits] = choose(posterior, said, log, policy);
   if (has_wheels && bits < least_bits * bits_of_a_run(posterior)) return CannotTell{};
   if (Readiness(log, policy).is_known())
@@ -241,13 +241,19 @@ std::variant<Measure, Answer, CannotTell> decide(const Posterior& posterior, con
   return chosen;
 }
 
-// A step that the wheels may have made is as probable as the model with wheels says.
-void weigh_wheels(Answer& answer, const Posterior& apart) {
+// A step whose sides are on one wheel is certain as it was found. Any other must be certain in the
+// model with wheels, too: else they may have made it, and it is as probable as that model says.
+void weigh_wheels(Answer& answer, const Posterior& posterior, const Posterior& apart,
+                  const SearchLog& log, const SearchPolicy& policy) {
   for (NamedStep& step : answer.culprits) {
-    if (step.isolated) continue;
     const auto& commits = apart.data.commits;
     const auto good = std::lower_bound(commits.begin(), commits.end(), step.first - 1);
-    step.probability = chance_of_step(static_cast<int>(good - commits.begin()), apart);
+    const int gap = static_cast<int>(good - commits.begin());
+    const double size = std::max(std::log(step.ratio) / apart.data.unit, least_step);
+    if (sides_of(gap, size, posterior, log).means == Means::wheel) continue;
+    const double chance = chance_of_step(gap, apart);
+    step.isolated &= chance >= policy.certainty;
+    if (!step.isolated) step.probability = chance;
   }
 }
 
@@ -286,7 +292,7 @@ NextStep next_step(const SearchLog& log, const SearchPolicy& policy) {
     out.belief = belief_of(posterior);
     decided = decide(posterior, usable, rest, out.belief);
     auto* answer = std::get_if<Answer>(&decided);
-    if (answer) weigh_wheels(*answer, apart);
+    if (answer) weigh_wheels(*answer, posterior, apart, usable, policy);
     if (answer && answer->outcome == Answer::Outcome::not_reproduced) decided = left_open(posterior);
   }
   if (auto* answer = std::get_if<Answer>(&decided)) out.step = *std::move(answer);

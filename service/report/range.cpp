@@ -40,9 +40,9 @@ std::string advice(const ReportInput& input) {
 
 // Where the wheels may have done it.
 std::string wheels_verdict(const ReportInput& input) {
-  return " where the measured builds change from " + plain(input.range_wheels->first) + " to " +
-         plain(input.range_wheels->second) +
-         ". Whether the wheel or a commit did it is not known. Nobody is blamed.";
+  return " within " + these(*input.range) + " or by the wheel, which changes there from " +
+         plain(input.range_wheels->first) + " to " + plain(input.range_wheels->second) +
+         ". Which of them did it is not known. Nobody is blamed.";
 }
 
 }  // namespace

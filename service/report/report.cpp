@@ -71,7 +71,7 @@ std::string title_of(const ReportInput& input) {
   if (!input.digest_of_week.empty())
     return "[nightjar] Confirmed slow-downs without a commit, week of " + input.digest_of_week;
   std::string title = "[nightjar] " + brief_workloads(input.series) + ": " + change_of_cause(input);
-  if (input.range_wheels)
+  if (input.range_wheels && input.range->commits.size() == 1)
     return title + " where the wheel changes, between " + one_line(input.good.version) + " and " +
            one_line(input.bad.version);
   if (input.range) {

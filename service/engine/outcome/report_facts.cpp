@@ -230,7 +230,7 @@ std::string wheel_version(const EngineView& view, const SearchRuns& runs, int po
 // Whether the search says of this range that its sides were on wheels that may differ.
 void add_wheels_of_range(const EngineView& view, const Bisection& bisection, const SearchRuns& runs,
                          const Culprit& range, const nlohmann::json& evidence, ReportInput& input) {
-  if (!evidence.contains("culprits")) return;
+  if (input.range_wheels || !evidence.contains("culprits")) return;
   for (const auto& step : evidence.at("culprits")) {
     if (step.value("isolated", true) || step.at("commits") != nlohmann::json(range.commits)) continue;
     const auto& all = bisection.commits;
@@ -239,9 +239,9 @@ void add_wheels_of_range(const EngineView& view, const Bisection& bisection, con
     input.range_wheels = {wheel_version(view, runs, static_cast<int>(first) - 1),
                           wheel_version(view, runs, static_cast<int>(last))};
     input.range_may_narrow = true;
-    input.range_obstacles = {"its two sides were measured on " + input.range_wheels->first +
+    input.range_obstacles.push_back("its two sides were measured on " + input.range_wheels->first +
                              " and on " + input.range_wheels->second +
-                             ", and no commit was measured on both of them or on their like"};
+                             ", and no commit was measured on both of them or on their like");
   }
 }
 
@@ -260,11 +260,6 @@ void add_obstacles(const Bisection& bisection, const Culprit& range,
     if (inside && std::find(reasons.begin(), reasons.end(), reason) == reasons.end())
       reasons.push_back(std::move(reason));
   }
-  if (!reasons.empty()) return;
-  input.range_may_narrow = true;
-  reasons.emplace_back(
-      "headers of these commits were laid over libraries that were compiled with other headers; "
-      "the change may lie in the libraries");
 }
 
 ReportCulprit culprit_facts(const EngineView& view, const Culprit& named) {
@@ -317,6 +312,11 @@ void add_search(const EngineView& view, const Regression& regression, ReportInpu
     if (evidence.contains("culprits"))
       input.culprits_of_search = static_cast<int>(evidence.at("culprits").size());
   }
+  if (!regression.range || !input.range_obstacles.empty()) return;
+  input.range_may_narrow = true;
+  input.range_obstacles.emplace_back(
+      "headers of these commits were laid over libraries that were compiled with other headers; "
+      "the change may lie in the libraries");
 }
 
 // Those that are stored, of which what is known now takes the place of all but the seen ones.

@@ -69,11 +69,15 @@ void load_spot(const EngineView& view, const Bisection& bisection, const Spot& s
   const auto commit = static_cast<std::size_t>(spot.commit);
   if (spot.wheel >= 0) {
     const BuildId wheel = wheels.builds.at(static_cast<std::size_t>(spot.wheel));
-    facts.builds.emplace(spot, find_commit_build(view, bisection, spot.commit, wheel));
-    facts.prospects.emplace(spot, HasWheel{});
-    return;
+    auto build = find_commit_build(view, bisection, spot.commit, wheel);
+    if (!std::holds_alternative<NoBuild>(build)) {
+      facts.builds.emplace(spot, std::move(build));
+      facts.prospects.emplace(spot, HasWheel{});
+      return;
+    }
   }
-  if (wheels.serving.at(commit).empty()) {
+  // Without that wheel, or if its file is gone, any that serves the commit will do.
+  if (spot.wheel >= 0 || wheels.serving.at(commit).empty()) {
     facts.builds.emplace(spot, find_commit_build(view, bisection, spot.commit));
     facts.prospects.emplace(spot, prospects.at(commit));
     return;
