@@ -10,6 +10,7 @@
 #include "storage/digests.hpp"
 #include "storage/fixes.hpp"
 #include "storage/jobs.hpp"
+#include "storage/locks.hpp"
 #include "storage/model/json.hpp"
 #include "storage/nights.hpp"
 #include "storage/outbox.hpp"
@@ -448,7 +449,8 @@ void Watch::check_told(const Database& db, const Step& step) const {
                "the " + text_of(step) + " is not told of class " + std::to_string(machine));
 }
 
-// Once on each class, without the name of a commit.
+// Once on each class, without the name of a commit. Where all commits are Python and nothing fails,
+// it is known that the wheel did it.
 void Watch::check_told(const Database& db, const WheelChange& change) const {
   std::map<int, int> told;  // by class
   for (const Regression& regression : all_regressions(db)) {
@@ -459,6 +461,11 @@ void Watch::check_told(const Database& db, const WheelChange& change) const {
       if (shows(db, change, series)) classes.insert(class_of(db, series.machine));
     }
     for (const int machine : classes) ++told[machine];
+    const auto attribution = storage::attribution_of(db, regression.id);
+    const bool is_explained = attribution && has_wheel(attribution->cause);
+    if (plan_.native.empty() && plan_.faults.empty() && !classes.empty() && !is_explained)
+      violated("a wheel's change is explained",
+               text_of(regression) + " does not say that the wheel did it");
   }
   for (const int machine : change.classes) {
     if (told[machine] == 0)
