@@ -255,6 +255,11 @@ void weigh_wheels(Answer& answer, const Posterior& posterior, const Posterior& a
     step.isolated &= chance >= policy.certainty;
     if (!step.isolated) step.probability = chance;
   }
+  const auto is_open = [](const NamedStep& step) { return !step.isolated; };
+  if (std::all_of(answer.culprits.begin(), answer.culprits.end(), is_open)) return;
+  // The change has its culprit. What else the wheels may have made is no finding.
+  if (std::erase_if(answer.culprits, is_open) > 0)
+    answer.rule += "; what changes with the wheel besides is not told apart";
 }
 
 }  // namespace

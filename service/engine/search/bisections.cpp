@@ -225,10 +225,16 @@ bool conclude(EngineContext& context, const SearchFacts& facts, const Regression
   return true;
 }
 
+// What the wheels may have made better is nobody's.
+bisect::Answer isolated_part(bisect::Answer answer) {
+  std::erase_if(answer.culprits, [](const bisect::NamedStep& step) { return !step.isolated; });
+  return answer;
+}
+
 bool conclude(EngineContext& context, const SearchFacts& facts, const FixSearch& fix,
               const Bisection& search, const Conclude& step) {
   std::vector<NamedCause> causes;
-  if (names(step.answer)) causes = named_causes(step.answer, search, facts.naming);
+  if (names(step.answer)) causes = named_causes(isolated_part(step.answer), search, facts.naming);
   storage::Transaction transaction(context.db);
   add_untestable(transaction, facts);
   end(transaction, search, state_after(step.answer, facts.naming), context.clock.now());
