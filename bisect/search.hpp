@@ -95,7 +95,7 @@ struct SearchPolicy {
 struct Measure {
   bool new_session = false;
   bool confirms = false;
-  std::vector<int> order;      // commit of each run
+  std::vector<int> order;  // commit of each run
   // With the log's origins: the wheel of each run in `order`. -1: one that a builder must make.
   std::vector<int> wheels;
   std::vector<int> build_too;  // worth building meanwhile, to be measured later; the best first

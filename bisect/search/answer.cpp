@@ -83,8 +83,12 @@ NamedStep step_of(const Fit& fit, int k, double probability, const Posterior& po
   auto ratio = [&](double of) { return std::exp(of * data.unit); };
   const Means means =
       sides_of(static_cast<int>(gap), std::max(size, least_step), posterior, log).means;
-  return {data.commits[gap] + 1, data.commits[gap + 1],   probability,
-          ratio(size),           ratio(size - 1.96 * sd), ratio(size + 1.96 * sd),
+  return {data.commits[gap] + 1,
+          data.commits[gap + 1],
+          probability,
+          ratio(size),
+          ratio(size - 1.96 * sd),
+          ratio(size + 1.96 * sd),
           means != Means::nothing};
 }
 
@@ -201,13 +205,14 @@ Answer nobody(const Posterior& posterior, const std::string& why) {
 
 Answer wheels_differ(const Posterior& posterior) {
   const EndWheels ends = end_wheels(posterior);
-  return {Answer::Outcome::wheel,
-          {},
-          text("the ends differ by their wheels, %s, and no commit between them made it worse: P(no "
-               "step) %.4f, P(too small to matter) %.4f, after %d runs",
-               percents(ends.difference, ends.sd, posterior.data).c_str(), posterior.nothing,
-               posterior.too_small, posterior.data.runs()),
-          {}};
+  return {
+      Answer::Outcome::wheel,
+      {},
+      text("the ends differ by their wheels, %s, and no commit between them made it worse: P(no "
+           "step) %.4f, P(too small to matter) %.4f, after %d runs",
+           percents(ends.difference, ends.sd, posterior.data).c_str(), posterior.nothing,
+           posterior.too_small, posterior.data.runs()),
+      {}};
 }
 
 Answer named(const Claim& claim, const Posterior& posterior, const SearchLog& log) {

@@ -96,8 +96,7 @@ class Chooser {
     out.new_session = fresh;
     out.order = {0, data_.commits.back(), data_.commits.back(), 0};
     if (log_.origins.empty()) return out;
-    for (const int commit : out.order)
-      out.wheels.push_back(usual_wheel_of(commit, data_, log_));
+    for (const int commit : out.order) out.wheels.push_back(usual_wheel_of(commit, data_, log_));
     return out;
   }
 
@@ -115,8 +114,8 @@ class Chooser {
   // What to measure while the best commit's build is waited for; nullopt: nothing that is worth it.
   std::optional<Measure> filler() const {
     if (best_ready_.score < filler_share * best_.score) return std::nullopt;
-    const double before =
-        readiness_.preparation(best_ready_.spot.commit) + (best_ready_.fresh ? policy_.session_cost : 0);
+    const double before = readiness_.preparation(best_ready_.spot.commit) +
+                          (best_ready_.fresh ? policy_.session_cost : 0);
     const double time = readiness_.wait(best_.spot.commit) - before;
     if (time < 1) return std::nullopt;
     Measure out = batch_of(best_ready_);
@@ -204,7 +203,8 @@ class Chooser {
       }
       if (here > .01) {
         for (const Candidate& one : find(gap, left, here)) {
-          if (log_.origins.empty()) consider_commit(one, gap, -1);
+          if (log_.origins.empty())
+            consider_commit(one, gap, -1);
           else
             for (const int wheel : wheels_for(one.commit, gap, data_, log_))
               consider_commit(one, gap, wheel);
@@ -232,8 +232,8 @@ class Chooser {
     const int commit = data_.commits[static_cast<std::size_t>(rank)];
     const WheelChoice wheel = choice_of(number);
     const bool waits = number < 0;
-    const double ready = readiness_.is_known() ? readiness_.another_build(waits)
-                                               : policy_.build_cost;
+    const double ready =
+        readiness_.is_known() ? readiness_.another_build(waits) : policy_.build_cost;
     const bool room = data_.in_session < policy_.session_runs;
     for (const bool fresh : {false, true}) {
       if (!fresh && (!room || (waits && policy_.build_ends_session))) continue;
@@ -242,8 +242,8 @@ class Chooser {
         expect.add(share_[i], fit_mean(*kept_[i], rank, wheel, fresh));
       const auto [low, high] = std::minmax_element(expect.mean.begin(), expect.mean.end());
       if (*high - *low < 1e-4) continue;
-      expect.variance = variance(
-          *kept_[0], new_row(*kept_[0], data_, posterior_.noise, rank, wheel, fresh));
+      expect.variance =
+          variance(*kept_[0], new_row(*kept_[0], data_, posterior_.noise, rank, wheel, fresh));
       consider({commit, number}, fresh, expect, ready + (fresh ? policy_.session_cost : 0));
     }
   }
@@ -273,8 +273,8 @@ class Chooser {
           expect.add(share_[i], fit_mean(fit, gap + .5, wheel, fresh));
         }
       }
-      expect.variance = variance(
-          *kept_[0], new_row(*kept_[0], data_, posterior_.noise, gap + .5, wheel, fresh));
+      expect.variance =
+          variance(*kept_[0], new_row(*kept_[0], data_, posterior_.noise, gap + .5, wheel, fresh));
       const double session_cost = fresh ? policy_.session_cost : 0;
       // Who waits for a builder, or for a build of unknown cost, begins a session meanwhile.
       const bool overlaps = waits || !readiness_.is_known();
@@ -290,7 +290,8 @@ class Chooser {
       const double score = bits / (cost + runs);
       const Choice choice{score, bits, spot, runs, fresh};
       best_.improve(choice);
-      if (readiness_.is_known() && !readiness_.needs_builder(spot.commit)) best_ready_.improve(choice);
+      if (readiness_.is_known() && !readiness_.needs_builder(spot.commit))
+        best_ready_.improve(choice);
       if (score < last) break;
       last = score;
     }

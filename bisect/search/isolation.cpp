@@ -157,8 +157,8 @@ class BridgeFinder {
     return std::nullopt;
   }
 
-  // One wheel may be odd. So beyond a step between wheels, and before it, its level is to be seen on
-  // a second wheel of the origin, if one is here that no other claimed step lies before.
+  // One wheel may be odd. So beyond a step between wheels, and before it, its level is to be seen
+  // on a second wheel of the origin, if one is here that no other claimed step lies before.
   std::optional<Measure> another_wheel(const Sides& sides, const Claim& claim) const {
     for (const bool bad : {true, false}) {
       const auto [first, last] = level_of(bad, claim);
@@ -259,8 +259,7 @@ const MeasuredBuild& first_build(int rank, const Data& data) {
   int session = 0;
   for (std::size_t build = 0; build < data.measured.size(); ++build) {
     if (data.measured[build].rank != rank) continue;
-    const int begins =
-        data.blocks[static_cast<std::size_t>(data.build_blocks[build])].session;
+    const int begins = data.blocks[static_cast<std::size_t>(data.build_blocks[build])].session;
     if (first && begins >= session) continue;
     first = &data.measured[build];
     session = begins;
@@ -325,8 +324,8 @@ bool ends_are_apart(const Posterior& posterior) {
   for (int k = 0; k < fit.hypothesis.count; ++k) row.x[static_cast<std::size_t>(k) + 1] = 1;
   row.x[fit.wheel_at(bad)] += 1;
   row.x[fit.wheel_at(good)] -= 1;
-  const double size = fit.level(data.gaps()) - fit.level(0) + fit.wheel_effect(bad) -
-                      fit.wheel_effect(good);
+  const double size =
+      fit.level(data.gaps()) - fit.level(0) + fit.wheel_effect(bad) - fit.wheel_effect(good);
   return size > std::max(least_step, certain * std::sqrt(variance(fit, std::move(row))));
 }
 

@@ -1,6 +1,7 @@
 // Alternates weighted least squares with outlier weights, then applies Laplace's approximation at
 // the mode.
 #include "bisect/search/laplace.hpp"
+
 #include "bisect/search/wheels.hpp"
 
 namespace nightjar::bisect::search {

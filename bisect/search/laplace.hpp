@@ -7,8 +7,8 @@
 
 namespace nightjar::bisect::search {
 
-// Parameters in order: mu, D_1..D_K, u_0..u_(W-1), d_0..d_(T-1). Each build has a layout term of its own. These
-// are eliminated from the system; `layout` holds their modes.
+// Parameters in order: mu, D_1..D_K, u_0..u_(W-1), d_0..d_(T-1). Each build has a layout term of
+// its own. These are eliminated from the system; `layout` holds their modes.
 struct Fit {
   Hypothesis hypothesis;
   double log_posterior = 0;  // evidence and prior of the hypothesis

@@ -52,25 +52,25 @@ struct Block {
 
 // The log in sorted form, so that equal evidence gives equal data in any order.
 struct Data {
-  double unit = 1;                // the log values are divided by it
-  bool of_inverses = false;       // as the policy says
-  std::vector<double> y;          // log values, centred on the good end's first session
-  std::vector<Block> blocks;      // by build, then session
-  std::vector<int> build_blocks;  // first block of each build; one more at the end
+  double unit = 1;                      // the log values are divided by it
+  bool of_inverses = false;             // as the policy says
+  std::vector<double> y;                // log values, centred on the good end's first session
+  std::vector<Block> blocks;            // by build, then session
+  std::vector<int> build_blocks;        // first block of each build; one more at the end
   std::vector<MeasuredBuild> measured;  // each build; by rank, then wheel
   std::vector<int> commits;             // measured commits, ascending: rank -> commit
   std::vector<MeasuredWheel> wheels;    // empty: wheels play no part
-  double stretch = 1;  // of effects of origins, which do not shrink with the threshold
-  std::vector<double> mass;             // prior mass of each gap
-  Labels outlying;                // first guess, by the block's own median
-  double outlier_sd = .10;        // of an outlier's excess
-  int sessions = 0;               // numbered without holes
-  int last_session = -1;          // the log's number of the newest one
-  int in_session = 0;             // number of runs in it
-  double first_sd = 0;            // prior guess of the runs' sd
-  double end_change = 0;          // log of bad end over good end in their first sessions
-  double known_runs = 2;          // pseudo-runs behind first_sd
-  double claimed = 0;             // size of the step that is being confirmed; 0: any
+  double stretch = 1;        // of effects of origins, which do not shrink with the threshold
+  std::vector<double> mass;  // prior mass of each gap
+  Labels outlying;           // first guess, by the block's own median
+  double outlier_sd = .10;   // of an outlier's excess
+  int sessions = 0;          // numbered without holes
+  int last_session = -1;     // the log's number of the newest one
+  int in_session = 0;        // number of runs in it
+  double first_sd = 0;       // prior guess of the runs' sd
+  double end_change = 0;     // log of bad end over good end in their first sessions
+  double known_runs = 2;     // pseudo-runs behind first_sd
+  double claimed = 0;        // size of the step that is being confirmed; 0: any
 
   int builds() const { return static_cast<int>(measured.size()); }
   int gaps() const { return static_cast<int>(commits.size()) - 1; }

@@ -298,7 +298,8 @@ NextStep next_step(const SearchLog& log, const SearchPolicy& policy) {
     decided = decide(posterior, usable, rest, out.belief);
     auto* answer = std::get_if<Answer>(&decided);
     if (answer) weigh_wheels(*answer, posterior, apart, usable, policy);
-    if (answer && answer->outcome == Answer::Outcome::not_reproduced) decided = left_open(posterior);
+    if (answer && answer->outcome == Answer::Outcome::not_reproduced)
+      decided = left_open(posterior);
   }
   if (auto* answer = std::get_if<Answer>(&decided)) out.step = *std::move(answer);
   if (auto* measure = std::get_if<Measure>(&decided)) {

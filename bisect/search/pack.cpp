@@ -130,8 +130,8 @@ Data pack(const SearchLog& all, const SearchPolicy& policy, bool apart) {
   const double centre = median(good);
   for (const SearchRun& run : log.runs) {
     session_index[run.session] = 0;
-    by_block[{run.commit, run.wheel, run.session}].push_back(
-        std::log(run.value) / data.unit - centre);
+    by_block[{run.commit, run.wheel, run.session}].push_back(std::log(run.value) / data.unit -
+                                                             centre);
   }
   for (auto& [session, index] : session_index) index = data.sessions++;
   data.last_session = session_index.rbegin()->first;
@@ -140,8 +140,8 @@ Data pack(const SearchLog& all, const SearchPolicy& policy, bool apart) {
     const bool new_commit = data.commits.empty() || data.commits.back() != commit;
     if (new_commit) data.commits.push_back(commit);
     if (new_commit || data.measured.back().number != number) {
-      data.measured.push_back({static_cast<int>(data.commits.size()) - 1,
-                               index_of_wheel(number, data), number});
+      data.measured.push_back(
+          {static_cast<int>(data.commits.size()) - 1, index_of_wheel(number, data), number});
       data.build_blocks.push_back(static_cast<int>(data.blocks.size()));
     }
     std::sort(values.begin(), values.end());

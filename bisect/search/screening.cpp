@@ -186,13 +186,13 @@ class Screening {
   static double shared(const std::vector<Column>& own, std::size_t g, std::size_t h,
                        std::size_t gaps) {
     if (g < gaps || g == h) return own[g].all[0];
-    if (h >= gaps) return 0;                // no build is on two wheels
-    return own[h].all[1 + (g - gaps)];      // on the wheel and beyond the gap
+    if (h >= gaps) return 0;            // no build is on two wheels
+    return own[h].all[1 + (g - gaps)];  // on the wheel and beyond the gap
   }
 
   const Data& data_;
   std::size_t columns_;  // one for each gap, then one for each wheel
-  double base_ = 0;  // log evidence without steps
+  double base_ = 0;      // log evidence without steps
   std::vector<double> cross_, pull_;
 };
 

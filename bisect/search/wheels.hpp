@@ -1,5 +1,5 @@
-// The effects of wheels: what the model expects of them, and which are told apart from commits. Used
-// inside `bisect/search` only.
+// The effects of wheels: what the model expects of them, and which are told apart from commits.
+// Used inside `bisect/search` only.
 #pragma once
 
 #include "bisect/search/cholesky.hpp"

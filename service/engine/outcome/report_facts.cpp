@@ -232,16 +232,18 @@ void add_wheels_of_range(const EngineView& view, const Bisection& bisection, con
                          const Culprit& range, const nlohmann::json& evidence, ReportInput& input) {
   if (input.range_wheels || !evidence.contains("culprits")) return;
   for (const auto& step : evidence.at("culprits")) {
-    if (step.value("isolated", true) || step.at("commits") != nlohmann::json(range.commits)) continue;
+    if (step.value("isolated", true) || step.at("commits") != nlohmann::json(range.commits))
+      continue;
     const auto& all = bisection.commits;
     const auto first = std::find(all.begin(), all.end(), range.commits.front()) - all.begin();
     const auto last = std::find(all.begin(), all.end(), range.commits.back()) - all.begin();
     input.range_wheels = {wheel_version(view, runs, static_cast<int>(first) - 1),
                           wheel_version(view, runs, static_cast<int>(last))};
     input.range_may_narrow = true;
-    input.range_obstacles.push_back("its two sides were measured on " + input.range_wheels->first +
-                             " and on " + input.range_wheels->second +
-                             ", and no commit was measured on both of them or on their like");
+    input.range_obstacles.push_back(
+        "its two sides were measured on " + input.range_wheels->first + " and on " +
+        input.range_wheels->second +
+        ", and no commit was measured on both of them or on their like");
   }
 }
 

@@ -252,9 +252,9 @@ bool apply(EngineContext& context, const SearchFacts& facts, const Bisection& se
 
 bool apply(EngineContext& context, const SearchFacts& facts, const Bisection& search,
            const bisect::Measure& step) {
-  const StepFacts wanted = load_step(
-      context, search, expecting(context, facts.series, facts.change.night), facts.prospects,
-      facts.wheels, step);
+  const StepFacts wanted =
+      load_step(context, search, expecting(context, facts.series, facts.change.night),
+                facts.prospects, facts.wheels, step);
   const StepPlan plan = plan_step(wanted, facts.progress, context.clock.now());
   if (plan.is_empty() && facts.progress.newly_untestable.empty()) return false;
   storage::Transaction transaction(context.db);
@@ -393,8 +393,9 @@ std::optional<SearchFacts> load_search(const EngineView& view, const Bisection& 
   if (!of || !series) return std::nullopt;
   SearchedChange change =
       std::visit([](const auto& searched) { return SearchedChange(searched); }, *of);
-  SearchFacts facts{search, *std::move(of), change, *std::move(series), limits, {}, {}, {}, {}, {},
-                    {}, {}, {}, {}};
+  SearchFacts facts{
+      search, *std::move(of), change, *std::move(series), limits, {}, {}, {}, {}, {}, {}, {}, {},
+      {}};
   facts.pending = is_measuring(view.db, search) || awaits_wheel(view, search, limits) ||
                   (facts.change.is_better() && regressions_wait(view, facts.change.machine));
   if (facts.pending) return facts;

@@ -1,6 +1,6 @@
 // Where a commit's build comes from: a wheel of any commit of its native group, with its Python
-// files laid over. A commit may have several such wheels. The ends are wheels themselves. All of a search is measured with the packages of
-// its good end, so that they cannot differ.
+// files laid over. A commit may have several such wheels. The ends are wheels themselves. All of a
+// search is measured with the packages of its good end, so that they cannot differ.
 #pragma once
 
 #include <optional>

@@ -30,8 +30,8 @@ struct Spot {
 
 // A step with the builds that it asks for.
 struct StepFacts {
-  Workload workload;      // with what its runs must give
-  std::size_t jobs = 0;   // of this search so far
+  Workload workload;     // with what its runs must give
+  std::size_t jobs = 0;  // of this search so far
   bool new_session = false;
   std::vector<Spot> order{};        // of each run
   std::vector<Spot> build_too{};    // worth building meanwhile
@@ -47,7 +47,7 @@ StepFacts load_step(const EngineView& view, const Bisection& bisection, const Wo
 // have no build.
 struct PlannedSession {
   std::vector<Spot> runs;  // in order
-  int number = 0;            // as the bisection counts
+  int number = 0;          // as the bisection counts
   std::optional<RunnerId> affinity;
 };
 struct StepPlan {

@@ -223,7 +223,7 @@ bool add_untestable(const std::map<BuildId, RunResult>& failed, int last_commit,
     }
   }
   if (commits.empty()) return any_wheel;
-  if ( commits.count(0) || commits.count(last_commit)) return false;
+  if (commits.count(0) || commits.count(last_commit)) return false;
   for (const auto& [commit, run] : commits) {
     const auto [cause, is_new] = progress.causes.emplace(commit, cause_of(run->status));
     if (is_new) progress.newly_untestable.push_back({commit, cause->second, run->reason});

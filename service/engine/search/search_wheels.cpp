@@ -17,8 +17,7 @@ class WheelNumbers {
   explicit WheelNumbers(const EngineView& view) : view_(view) {}
 
   int of(const Build& wheel, SearchWheels& wheels) {
-    const auto [known, is_new] =
-        numbers_.emplace(wheel.id, static_cast<int>(wheels.builds.size()));
+    const auto [known, is_new] = numbers_.emplace(wheel.id, static_cast<int>(wheels.builds.size()));
     if (!is_new) return known->second;
     wheels.builds.push_back(wheel.id);
     wheels.origins.push_back(origin_number(wheel));

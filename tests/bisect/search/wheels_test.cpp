@@ -42,8 +42,7 @@ struct Bench {
   }
   void measure(int commit, int wheel) {
     const auto c = static_cast<std::size_t>(commit), w = static_cast<std::size_t>(wheel);
-    log.runs.push_back(
-        {session, commit, std::exp(level[c] + effect[w] + noise.measure(0)), wheel});
+    log.runs.push_back({session, commit, std::exp(level[c] + effect[w] + noise.measure(0)), wheel});
   }
   // From the confirmation of both ends to the answer.
   Answer search() {
@@ -153,7 +152,8 @@ TEST_CASE("one odd wheel between its like accuses none of the commits on it") {
     bench.effect[static_cast<std::size_t>(at)] = .18;
     bench.serve(0, 0, 3);
     bench.serve(1, 20, 24);
-    for (int wheel = 2; wheel < 8; ++wheel) bench.serve(wheel, 4 * (wheel - 2), 4 * (wheel - 1) - 1);
+    for (int wheel = 2; wheel < 8; ++wheel)
+      bench.serve(wheel, 4 * (wheel - 2), 4 * (wheel - 1) - 1);
     bench.log.wheels.back().push_back(7);
     bench.step(21, .25);
     for (const auto& cell : accused(bench.search())) wrong += cell != std::pair{21, 21};
