@@ -70,12 +70,17 @@ export function verdict(r) {
     const among = r.range.commit_details;
     return [what, ` within ${count(among.length, "commit")}, `, namedCommit(among[0]),
       among.length > 1 ? [" to ", namedCommit(among.at(-1))] : "",
-      "; which one is not known, and nobody is blamed"];
+      mayBeWheel(r) ? ", or by the wheel, which changes there; nobody is blamed"
+        : "; which one is not known, and nobody is blamed"];
   }
   if (!r.culprit) return [what, " between ", code(r.good.version), " and ",
     code(r.bad.version), withoutCulprit(r)];
   return [what, " since ", blamed(r), `, ${probability(r.culprit.probability)} certain`];
 }
+
+/** Whether the two sides of a range ran on wheels that may differ by themselves. */
+const mayBeWheel = (r) =>
+  r.changes?.some((c) => c.evidence.culprits?.some((step) => step.isolated === false));
 
 function withoutCulprit(r) {
   if (r.state === "historical") {
