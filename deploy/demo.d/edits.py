@@ -131,12 +131,12 @@ KINDS = {"comment": comment, "docstring": docstring, "annotation": annotation,
 
 
 def apply(kind, random, text):
-    """Applies KINDS[kind] to text. None also if the result would not compile."""
-    edited = KINDS[kind](random, text)
-    if edited is None:
-        return None
+    """Applies KINDS[kind] to text. None also if the text is of a later Python than this one, or if
+    the result would not compile."""
     try:
-        compile(edited[0], "edited", "exec", dont_inherit=True)
+        edited = KINDS[kind](random, text)
+        if edited is not None:
+            compile(edited[0], "edited", "exec", dont_inherit=True)
     except SyntaxError:
         return None
     return edited

@@ -82,3 +82,9 @@ def test_old_idioms_are_shortened():
 def test_what_would_not_compile_is_refused(monkeypatch):
     monkeypatch.setitem(edits.KINDS, "comment", lambda r, t: (t + "\n  bad indent(", "x"))
     assert edits.apply("comment", random.Random(1), SOURCE) is None
+
+
+@pytest.mark.parametrize("kind", sorted(edits.KINDS))
+def test_a_file_of_a_later_python_is_left_alone(kind):
+    later = "def later[T](a: int):\n    res = a\n    return [\n"
+    assert edits.apply(kind, random.Random(1), later) is None
