@@ -13,6 +13,7 @@ namespace {
 
 // A step's cost in the partition, in units of neighbour_sd(). It only proposes, the tests decide.
 constexpr double penalty_sds = 21;
+constexpr int least_divided = 20;  // positions that tell the scatter of a level
 // A climb of small steps is one change if it is at least this share of all that small steps move.
 // So a series that wanders has none.
 constexpr double least_share = .7;
@@ -22,11 +23,12 @@ using Values = std::span<const double>;
 
 class Series {
  public:
-  Series(std::vector<double> logs, double confidence)
-      : logs_(std::move(logs)), confidence_(confidence) {
-    auto levels = optimal_partition(logs_, shortest_level, penalty_sds * neighbour_sd(logs_));
-    begins_ = std::move(levels.begins);
-    end_ = levels.to;
+  Series(std::vector<double> logs, const DetectionPolicy& policy)
+      : logs_(std::move(logs)), policy_(policy) {
+    const Partition all = partitioned(0, static_cast<int>(logs_.size()));
+    end_ = all.to;
+    for (std::size_t i = 0; i < all.begins.size(); ++i)
+      divide(all.begins[i], i + 1 < all.begins.size() ? all.begins[i + 1] : end_);
     tests_ = static_cast<int>(begins_.size()) - 1;
     for (std::size_t i = 1; i < begins_.size(); ++i) steps_.push_back(step(i, i));
     for (auto weak = weakest(); weak; weak = weakest()) drop(*weak);
@@ -40,16 +42,35 @@ class Series {
   JudgedStep step(std::size_t first, std::size_t last) const {
     const auto before = level(first - 1), after = level(last);
     return judge_step(before.last(std::min(most_side, before.size())),
-                 after.first(std::min(most_side, after.size())), confidence_);
+                      after.first(std::min(most_side, after.size())), policy_);
   }
 
   JudgedStep whole() const {
     const auto before = level(0), after = level(begins_.size() - 1);
     return judge_step(before.first(std::min(outer_side, before.size())),
-                 after.last(std::min(outer_side, after.size())), confidence_);
+                      after.last(std::min(outer_side, after.size())), policy_);
   }
 
  private:
+  Partition partitioned(int from, int to) const {
+    const auto values =
+        Values(logs_).subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from));
+    return optimal_partition(values, shortest_level, penalty_sds * neighbour_sd(values));
+  }
+
+  // Divides each level again by its own scatter: a quiet one has steps that the scatter of the
+  // whole series hides.
+  void divide(int from, int to) {
+    const bool is_long = to - from >= least_divided;
+    const std::vector<int> inner = is_long ? partitioned(from, to).begins : std::vector<int>{0};
+    if (inner.size() == 1) {
+      begins_.push_back(from);
+      return;
+    }
+    for (std::size_t i = 0; i < inner.size(); ++i)
+      divide(i == 0 ? from : from + inner[i], i + 1 < inner.size() ? from + inner[i + 1] : to);
+  }
+
   Values level(std::size_t i) const {
     const auto from = static_cast<std::size_t>(begins_[i]);
     const auto to = static_cast<std::size_t>(i + 1 < begins_.size() ? begins_[i + 1] : end_);
@@ -80,12 +101,11 @@ class Series {
     begins_.erase(begins_.begin() + at + 1);
     steps_.erase(steps_.begin() + at);
     if (step_index > 0) steps_[step_index - 1] = step(step_index, step_index);
-    if (step_index < steps_.size())
-      steps_[step_index] = step(step_index + 1, step_index + 1);
+    if (step_index < steps_.size()) steps_[step_index] = step(step_index + 1, step_index + 1);
   }
 
   std::vector<double> logs_;
-  double confidence_;
+  const DetectionPolicy& policy_;
   std::vector<int> begins_;
   int end_ = 0;  // of the last level
   std::vector<JudgedStep> steps_;
@@ -110,8 +130,8 @@ class Reader {
     out.begins.front() = 0;
     for (std::size_t first = 0; first < series_.steps().size();) {
       const std::size_t last = last_of_climb(first);
-      const JudgedStep judged = first == last ? series_.steps()[first]
-                                          : series_.step(first + 1, last + 1);
+      const JudgedStep judged =
+          first == last ? series_.steps()[first] : series_.step(first + 1, last + 1);
       const bool wanders = first != last && judged.size() < least_share * small_;
       if (judged.p <= most_p && judged.stands && reaches(judged, policy_) && !wanders)
         out.changes.push_back(change(judged, first, last));
@@ -180,7 +200,7 @@ Levels find_levels(std::span<const Position> series, const DetectionPolicy& poli
     if (!(middle > 0)) throw std::invalid_argument("change points need positive values");
     logs.push_back(std::log(middle));
   }
-  return Reader(Series(std::move(logs), policy.confidence), series, policy).read();
+  return Reader(Series(std::move(logs), policy), series, policy).read();
 }
 
 std::vector<Change> change_points(std::span<const Position> series, const DetectionPolicy& policy) {

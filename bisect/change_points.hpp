@@ -34,12 +34,12 @@ struct Change {
 // Several steps in one direction, each below the threshold, are one change if they reach it
 // together.
 struct Levels {
-  std::vector<int> begins;         // index of each level's first position; 0 first
-  int tests = 0;                   // that the levels passed together
-  std::vector<Change> changes;     // of at least the threshold, in order of position
-  std::optional<Change> below;     // the largest step that is part of none of them
-  std::optional<Change> whole;     // from the first level to the last; none if there is one level
-  bool whole_counts = false;       // it reaches the threshold
+  std::vector<int> begins;      // index of each level's first position; 0 first
+  int tests = 0;                // that the levels passed together
+  std::vector<Change> changes;  // of at least the threshold, in order of position
+  std::optional<Change> below;  // the largest step that is part of none of them
+  std::optional<Change> whole;  // from the first level to the last; none if there is one level
+  bool whole_counts = false;    // it reaches the threshold
 };
 
 // Works on medians of positions, since raw runs are not independent. Levels come from the optimal

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "bisect/statistics.hpp"
 
@@ -13,8 +14,8 @@ namespace nightjar::bisect {
 namespace {
 
 constexpr std::size_t most_medians = 2000;
-// Third quartile and mean of |x - y| for two standard normal values.
-constexpr double normal_quartile = 1.6268, normal_mean = 1.1284;
+// Mean of |x - y| for two standard normal values: of its lower three quarters, and of all.
+constexpr double normal_lower_mean = .7282, normal_mean = 1.1284;
 
 std::vector<double> possible_medians(std::span<const double> values) {
   std::vector<double> all(values.begin(), values.end());
@@ -92,13 +93,14 @@ double neighbour_sd(std::span<const double> values) {
     steps.push_back(std::abs(values[i] - values[i - 1]));
   if (steps.empty()) return 0;
   std::sort(steps.begin(), steps.end());
-  const double quartile = steps[3 * (steps.size() - 1) / 4];
-  if (quartile > 0) return quartile / normal_quartile;
+  const auto lower = static_cast<std::ptrdiff_t>((3 * steps.size() + 3) / 4);
+  const double smooth = std::accumulate(steps.begin(), steps.begin() + lower, 0.0) /
+                        static_cast<double>(lower) / normal_lower_mean;
   const auto unequal = std::upper_bound(steps.begin(), steps.end(), 0.0);
   if (unequal == steps.end()) return 0;
-  const double middle = unequal[(steps.end() - unequal - 1) / 2];
-  const double share = static_cast<double>(steps.end() - unequal) / static_cast<double>(steps.size());
-  return share * middle / normal_mean;
+  const auto changes = steps.end() - unequal;
+  const double share = static_cast<double>(changes) / static_cast<double>(steps.size());
+  return std::max(smooth, share * unequal[(changes - 1) / 2] / normal_mean);
 }
 
 Partition optimal_partition(std::span<const double> values, int shortest, double penalty) {

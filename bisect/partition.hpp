@@ -6,10 +6,11 @@
 
 namespace nightjar::bisect {
 
-// The scatter of single values about their level, from the third quartile of differences between
-// neighbours. It holds while fewer than a fourth of the differences have a step or a spike in them.
-// The median absolute deviation was refused: it counts steps as scatter. So was the median of the
-// differences: it is 0 where half of the neighbours are equal, as in rounded values.
+// The scatter of single values about their level, from differences between neighbours: the mean of
+// their lower three quarters. It holds while fewer than a fourth of them have a step or a spike in
+// them. Where most are 0, as in rounded values that flicker, the others' median times their share
+// counts. The median absolute deviation was refused: it counts steps as scatter. So was one
+// quantile of the differences: of rounded values it jumps.
 double neighbour_sd(std::span<const double> values);
 
 // Up to `shortest` - 1 values at either end may be apart: too few for a level, and unlike the one

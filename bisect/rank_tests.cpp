@@ -101,7 +101,8 @@ double permutation_p(const Midranks& ranks, int size) {
   const int far = std::abs(ranks.own - mean);
   std::vector<int> most(static_cast<std::size_t>(size) + 1, 0);  // largest sum of so many
   int all = 0;
-  for (int i = 0; i < size; ++i) all += ranks.doubled[ranks.doubled.size() - 1 - static_cast<std::size_t>(i)];
+  for (int i = 0; i < size; ++i)
+    all += ranks.doubled[ranks.doubled.size() - 1 - static_cast<std::size_t>(i)];
   const auto sums = static_cast<std::size_t>(all) + 1;
   std::vector<std::vector<double>> ways(static_cast<std::size_t>(size) + 1,
                                         std::vector<double>(sums, 0.0));

@@ -31,9 +31,8 @@ int least_level(int positions, Predicate is_told) {
 ShortestLevels shortest_levels(int positions, int tests) {
   const int outer = least_level(
       positions, [&](int level) { return can_be_told(level, positions - level, tests + 1); });
-  const int between = least_level(positions, [&](int level) {
-    return can_be_told(level, (positions - level) / 2, tests + 2);
-  });
+  const int between = least_level(
+      positions, [&](int level) { return can_be_told(level, (positions - level) / 2, tests + 2); });
   return {outer, between};
 }
 

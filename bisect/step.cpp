@@ -35,16 +35,23 @@ bool holds_level(std::span<const double> own, std::span<const double> other) {
          }) >= shortest_level;
 }
 
+bool is_clear(const JudgedStep& step, double threshold) {
+  const double bound = step.rises() ? std::log(step.ratio.low) : -std::log(step.ratio.high);
+  const bool reaches = step.size() >= std::log1p(threshold);
+  return bound > (reaches ? std::log1p(threshold / 2) : 0);
+}
+
 }  // namespace
 
-JudgedStep judge_step(std::span<const double> before, std::span<const double> after, double confidence) {
+JudgedStep judge_step(std::span<const double> before, std::span<const double> after,
+                      const DetectionPolicy& policy) {
   const auto low = exponentials(before), high = exponentials(after);
   JudgedStep out;
   out.p = mann_whitney_p(before, after);
-  out.ratio = shift(low, high, confidence);
+  out.ratio = shift(low, high, policy.confidence);
   out.before = hodges_lehmann(low);
   out.after = hodges_lehmann(high);
-  out.stands = (out.ratio.low > 1 || out.ratio.high < 1) &&
+  out.stands = is_clear(out, policy.threshold) &&
                out.size() >= least_scatters * scatter(before, after) &&
                holds_level(before, after) && holds_level(after, before);
   return out;

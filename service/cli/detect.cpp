@@ -99,8 +99,9 @@ void print_unseen(const Series& series, const Detected& found) {
   if (!found.unseen_between.empty())
     std::printf("nor can a further one between two changes that are so near: %s\n",
                 names_of(series, found.unseen_between).c_str());
-  std::printf("nor can a level of fewer than %d positions, wherever it lies: it counts as a spike\n",
-              bisect::shortest_level);
+  std::printf(
+      "nor can a level of fewer than %d positions, wherever it lies: it counts as a spike\n",
+      bisect::shortest_level);
 }
 
 // The change from the first level to the last. It may be a worsening where no single step is.

@@ -1,3 +1,5 @@
+#include "bisect/change_points.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -6,7 +8,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "bisect/change_points.hpp"
 #include "tests/support/search_world.hpp"
 #include "tests/support/source_tree.hpp"
 
@@ -145,7 +146,8 @@ TEST_CASE("a level of five positions is told at either end and between two other
     CHECK(changes(positions, positions - 4, positions) == 0);
     CHECK((between == 5 || positions < 17));
     if (positions < 20) continue;
-    for (int from = 8; from + 13 <= positions; ++from) CHECK(changes(positions, from, from + 5) == 2);
+    for (int from = 8; from + 13 <= positions; ++from)
+      CHECK(changes(positions, from, from + 5) == 2);
     CHECK(changes(positions, 8, 12) == 0);
   }
   CHECK(shortest_levels(9, 0).outer == 0);
@@ -248,8 +250,8 @@ TEST_CASE("a ramp is a change from its first level to its last") {
 }
 
 TEST_CASE("a series that wanders has no climb, and what came back is no change in the whole") {
-  const auto levels = find_levels(
-      noisy({{100, 15}, {104, 15}, {108, 15}, {104, 15}, {100, 15}}, .005, 2), {});
+  const auto levels =
+      find_levels(noisy({{100, 15}, {104, 15}, {108, 15}, {104, 15}, {100, 15}}, .005, 2), {});
   CHECK(levels.changes.empty());
   REQUIRE(levels.whole);
   CHECK_FALSE(levels.whole_counts);
@@ -263,7 +265,8 @@ TEST_CASE("what is printed is what was judged: each interval lies on its verdict
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     std::vector<std::pair<double, int>> levels;
     for (int i = 0; i < 4; ++i)
-      levels.emplace_back(100 * (1 + random.uniform()), 5 + static_cast<int>(20 * random.uniform()));
+      levels.emplace_back(100 * (1 + random.uniform()),
+                          5 + static_cast<int>(20 * random.uniform()));
     const double cv = .005 + .1 * random.uniform();
     for (const Change& change : change_points(noisy(levels, cv, seed), {})) {
       ++changes;
@@ -336,4 +339,11 @@ TEST_CASE("drawn levels of six or more positions are found, and flat series are 
   }
   CHECK(found >= .97 * steps);
   CHECK(wrong <= 1);
+}
+
+TEST_CASE("a quiet part shows steps that the scatter of the whole series would hide") {
+  auto series = noisy({{150, 60}}, .15, 3);
+  for (const Position& quiet : noisy({{100, 60}, {85, 10}}, .005, 4))
+    series.push_back({static_cast<long long>(series.size()), quiet.runs});
+  CHECK(told(series) == Told{{60, false}, {120, false}});
 }

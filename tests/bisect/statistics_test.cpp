@@ -150,8 +150,7 @@ TEST_CASE("with ties p is the share of all ways to choose one side's midranks") 
   CHECK(all == 126);
   CHECK(mann_whitney_p(a, b) == Approx(static_cast<double>(extreme) / all));
   CHECK(mann_whitney_p(b, a) == Approx(static_cast<double>(extreme) / all));
-  CHECK(mann_whitney_p(std::vector<double>(8, 1), std::vector<double>(8, 2)) ==
-        Approx(2. / 12870));
+  CHECK(mann_whitney_p(std::vector<double>(8, 1), std::vector<double>(8, 2)) == Approx(2. / 12870));
 }
 
 TEST_CASE("intervals cover at their nominal rate") {

@@ -63,9 +63,9 @@ BuildId before(const HistoryFacts& facts, const bisect::Change& change) {
 
 void add_worse(HistoryVerdict& verdict, const HistoryFacts& facts, const bisect::Change& change) {
   Regression regression = regression_of(facts, change);
-  const auto known = std::find_if(
-      facts.known.begin(), facts.known.end(),
-      [&](const Regression& one) { return one.good == regression.good; });
+  const auto known =
+      std::find_if(facts.known.begin(), facts.known.end(),
+                   [&](const Regression& one) { return one.good == regression.good; });
   if (known != facts.known.end()) {
     if (known->state == RegressionState::historical) return;
     regression.id = known->id;
