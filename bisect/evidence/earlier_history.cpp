@@ -1,9 +1,10 @@
 #include "bisect/evidence/earlier_history.hpp"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <stdexcept>
+
+#include "storage/model/json.hpp"
 
 namespace nightjar::evidence {
 namespace {

@@ -1,7 +1,8 @@
 """Steps in series: `nightjar detect` beside Apache Otava and PELT, on the same series.
 
     pip install apache-otava ruptures
-    python tests/bench/by_hand/series_bench.py [--series N] [--seed S] [--labelled FOLDER] [--write FILE]
+    python tests/bench/by_hand/series_bench.py [--series N] [--seed S] [--labelled FOLDER]
+        [--write FILE]
 
 Drawn series have levels of 6 or more positions (half of the series also short ones), a CV of .5 to
 2 % and steps of 10 to 140 % up or down. A step is found by a change within two positions of it; any
@@ -68,7 +69,8 @@ def pelt(values):
     return large(logs, ends[:-1])
 
 
-DETECTORS = {"Apache Otava 0.8": otava, "PELT, plain penalty": pelt, "**`nightjar detect`**": nightjar}
+DETECTORS = {"Apache Otava 0.8": otava, "PELT, plain penalty": pelt,
+             "**`nightjar detect`**": nightjar}
 
 
 def drawn(noise):
