@@ -1,178 +1,190 @@
-// Finds change points in the medians of positions by binary segmentation: the best split first,
-// then each segment by itself.
+// Finds the levels of a series by optimal partitioning, and judges each step between two of them.
+#include "bisect/change_points.hpp"
+
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <optional>
 #include <stdexcept>
 
-#include "bisect/detection.hpp"
+#include "bisect/partition.hpp"
+#include "bisect/step.hpp"
 
 namespace nightjar::bisect {
 namespace {
 
-constexpr std::array<int, 3> windows = {8, 16, 32};
-constexpr int shortest_side = 5;  // a level of fewer positions counts as a spike
-constexpr double least_z = 3;
-constexpr double most_p = .01;        // after correction for every split and window tested
-constexpr double least_scatters = 1;  // the shift in units of the scatter of positions
+// A step's cost in the partition, in units of neighbour_sd(). It only proposes, the tests decide.
+constexpr double penalty_sds = 21;
+constexpr int least_divided = 20;  // positions that tell the scatter of a level
+// A climb of small steps is one change if it is at least this share of all that small steps move.
+// So a series that wanders has none.
+constexpr double least_share = .7;
+constexpr std::size_t outer_side = 8;  // positions a side of the change from first to last
 
-struct Split {
-  int at = 0;    // index of the first position of the new level
-  double z = 0;  // signed
-  double p = 1;
-  double change = 0;  // of logs
+using Values = std::span<const double>;
+
+class Series {
+ public:
+  Series(std::vector<double> logs, const DetectionPolicy& policy)
+      : logs_(std::move(logs)), policy_(policy) {
+    const Partition all = partitioned(0, static_cast<int>(logs_.size()));
+    end_ = all.to;
+    for (std::size_t i = 0; i < all.begins.size(); ++i)
+      divide(all.begins[i], i + 1 < all.begins.size() ? all.begins[i + 1] : end_);
+    tests_ = static_cast<int>(begins_.size()) - 1;
+    for (std::size_t i = 1; i < begins_.size(); ++i) steps_.push_back(step(i, i));
+    for (auto weak = weakest(); weak; weak = weakest()) drop(*weak);
+  }
+
+  const std::vector<int>& begins() const { return begins_; }
+  const std::vector<JudgedStep>& steps() const { return steps_; }  // the first leads to level 1
+  int tests() const { return tests_; }
+
+  // From the level before level `first` to level `last`.
+  JudgedStep step(std::size_t first, std::size_t last) const {
+    const auto before = level(first - 1), after = level(last);
+    return judge_step(before.last(std::min(most_side, before.size())),
+                      after.first(std::min(most_side, after.size())), policy_);
+  }
+
+  JudgedStep whole() const {
+    const auto before = level(0), after = level(begins_.size() - 1);
+    return judge_step(before.first(std::min(outer_side, before.size())),
+                      after.last(std::min(outer_side, after.size())), policy_);
+  }
+
+ private:
+  Partition partitioned(int from, int to) const {
+    const auto values =
+        Values(logs_).subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from));
+    return optimal_partition(values, shortest_level, penalty_sds * neighbour_sd(values));
+  }
+
+  // Divides each level again by its own scatter: a quiet one has steps that the scatter of the
+  // whole series hides.
+  void divide(int from, int to) {
+    const bool is_long = to - from >= least_divided;
+    const std::vector<int> inner = is_long ? partitioned(from, to).begins : std::vector<int>{0};
+    if (inner.size() == 1) {
+      begins_.push_back(from);
+      return;
+    }
+    for (std::size_t i = 0; i < inner.size(); ++i)
+      divide(i == 0 ? from : from + inner[i], i + 1 < inner.size() ? from + inner[i + 1] : to);
+  }
+
+  Values level(std::size_t i) const {
+    const auto from = static_cast<std::size_t>(begins_[i]);
+    const auto to = static_cast<std::size_t>(i + 1 < begins_.size() ? begins_[i + 1] : end_);
+    return Values(logs_).subspan(from, to - from);
+  }
+
+  // Of the steps that fail, the one with the least evidence.
+  std::optional<std::size_t> weakest() const {
+    std::vector<std::size_t> order(steps_.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      if (steps_[a].p != steps_[b].p) return steps_[a].p < steps_[b].p;
+      return steps_[a].size() > steps_[b].size();
+    });
+    std::optional<std::size_t> weak;
+    bool passes = true;  // Holm: all behind the first that fails fail
+    for (std::size_t rank = 0; rank < order.size(); ++rank) {
+      const JudgedStep& step = steps_[order[rank]];
+      passes = passes && step.p * (tests_ - static_cast<int>(rank)) <= most_p;
+      if (!passes || !step.stands) weak = order[rank];
+    }
+    return weak;
+  }
+
+  // Makes one level of both sides of a step.
+  void drop(std::size_t step_index) {
+    const auto at = static_cast<std::ptrdiff_t>(step_index);
+    begins_.erase(begins_.begin() + at + 1);
+    steps_.erase(steps_.begin() + at);
+    if (step_index > 0) steps_[step_index - 1] = step(step_index, step_index);
+    if (step_index < steps_.size()) steps_[step_index] = step(step_index + 1, step_index + 1);
+  }
+
+  std::vector<double> logs_;
+  const DetectionPolicy& policy_;
+  std::vector<int> begins_;
+  int end_ = 0;  // of the last level
+  std::vector<JudgedStep> steps_;
+  int tests_ = 0;
 };
 
-class Levels {
+bool reaches(const JudgedStep& step, const DetectionPolicy& policy) {
+  return step.size() >= std::log1p(policy.threshold) &&
+         std::abs(step.after - step.before) >= policy.least_change;
+}
+
+// Turns steps into changes, and small ones of one direction into one.
+class Reader {
  public:
-  Levels(std::vector<double> values, double least_change)
-      : values_(std::move(values)), least_change_(least_change) {}
-  int size() const { return static_cast<int>(values_.size()); }
-
-  std::span<const double> part(int from, int to) const {
-    return std::span(values_).subspan(static_cast<std::size_t>(from),
-                                      static_cast<std::size_t>(to - from));
+  Reader(const Series& series, std::span<const Position> positions, const DetectionPolicy& policy)
+      : series_(series), positions_(positions), policy_(policy) {
+    for (const JudgedStep& step : series.steps()) small_ += reaches(step, policy) ? 0 : step.size();
   }
 
-  // The best split of [from, to), or none.
-  std::optional<Split> best_split(int from, int to) const {
-    std::optional<Split> best;
-    for (const int window : windows) {
-      for (int at = from + shortest_side; at + shortest_side <= to; ++at) {
-        const auto split = judge(at, from, to, window);
-        if (split && (!best || std::abs(split->z) > std::abs(best->z))) best = split;
-      }
+  Levels read() {
+    Levels out{series_.begins(), series_.tests(), {}, {}, {}, false};
+    out.begins.front() = 0;
+    for (std::size_t first = 0; first < series_.steps().size();) {
+      const std::size_t last = last_of_climb(first);
+      const JudgedStep judged =
+          first == last ? series_.steps()[first] : series_.step(first + 1, last + 1);
+      const bool wanders = first != last && judged.size() < least_share * small_;
+      if (judged.p <= most_p && judged.stands && reaches(judged, policy_) && !wanders)
+        out.changes.push_back(change(judged, first, last));
+      else
+        for (std::size_t i = first; i <= last; ++i) note_below(out, i);
+      first = last + 1;
     }
-    if (best) best->at = sharpened(*best, from, to);
-    return best;
-  }
-
-  // The change at `at` with `window` positions on each side, or none. A side that ends early leaves
-  // its share to the other.
-  std::optional<Split> judge(int at, int from, int to, int window) const {
-    int left = std::min(window, at - from), right = std::min(window, to - at);
-    if (left < window) right = std::min(2 * window - left, to - at);
-    if (right < window) left = std::min({2 * window - right + window, at - from});
-    const auto before = part(at - left, at), after = part(at, at + right);
-    Split split{at, mann_whitney_z(before, after), 1, 0};
-    if (std::abs(split.z) <= least_z) return std::nullopt;
-    split.change = std::log(ratio(before, after));
-    if (std::abs(split.change) < least_change_) return std::nullopt;
-    if (std::abs(split.change) < least_scatters * scatter(before, after)) return std::nullopt;
-    split.p = mann_whitney_p(before, after);
-    if (split.p * size() * static_cast<int>(windows.size()) > most_p) return std::nullopt;
-    return split;
-  }
-
-  static double ratio(std::span<const double> before, std::span<const double> after) {
-    return shift(exponentials(before), exponentials(after), .95).ratio;
-  }
-  static std::vector<double> exponentials(std::span<const double> logs) {
-    std::vector<double> out;
-    for (double value : logs) out.push_back(std::exp(value));
+    if (!series_.steps().empty()) {
+      const JudgedStep whole = series_.whole();
+      out.whole = change(whole, 0, series_.steps().size() - 1);
+      out.whole_counts = whole.p <= most_p && whole.stands && reaches(whole, policy_);
+    }
     return out;
   }
 
  private:
-  static double scatter(std::span<const double> before, std::span<const double> after) {
-    std::vector<double> rest;
-    for (const auto side : {before, after}) {
-      const double middle = median(side);
-      for (double value : side) rest.push_back(value - middle);
-    }
-    return robust_sd(rest);
+  // A step that reaches the threshold stands alone.
+  std::size_t last_of_climb(std::size_t first) const {
+    const auto& steps = series_.steps();
+    std::size_t last = first;
+    if (reaches(steps[first], policy_)) return last;
+    while (last + 1 < steps.size() && steps[last + 1].rises() == steps[first].rises() &&
+           !reaches(steps[last + 1], policy_))
+      ++last;
+    return last;
   }
 
-  // The split near `split` that minimises the absolute deviations from both sides' medians.
-  int sharpened(const Split& split, int from, int to) const {
-    const int reach = windows.front();
-    const int low = std::max(from, split.at - 2 * reach), high = std::min(to, split.at + 2 * reach);
-    int best = split.at;
-    double least = deviations(low, best) + deviations(best, high);
-    for (int at = std::max(low + 1, split.at - reach); at < std::min(high, split.at + reach);
-         ++at) {
-      if (at - from < shortest_side || to - at < shortest_side) continue;
-      const double sum = deviations(low, at) + deviations(at, high);
-      if (sum < least) {
-        least = sum;
-        best = at;
-      }
-    }
-    return best;
+  Change change(const JudgedStep& judged, std::size_t first, std::size_t last) const {
+    const auto position_of = [&](std::size_t step) {
+      return positions_[static_cast<std::size_t>(series_.begins()[step + 1])].position;
+    };
+    return {position_of(first),
+            position_of(last),
+            static_cast<int>(last - first) + 1,
+            judged.rises() == (policy_.direction == Direction::lower_is_better),
+            judged.before,
+            judged.after,
+            judged.ratio};
   }
 
-  double deviations(int from, int to) const {
-    const double middle = median(part(from, to));
-    double sum = 0;
-    for (double value : part(from, to)) sum += std::abs(value - middle);
-    return sum;
+  void note_below(Levels& out, std::size_t i) const {
+    const JudgedStep& step = series_.steps()[i];
+    if (!out.below || step.size() > std::abs(std::log(out.below->ratio.ratio)))
+      out.below = change(step, i, i);
   }
 
-  std::vector<double> values_;
-  double least_change_;
+  const Series& series_;
+  std::span<const Position> positions_;
+  const DetectionPolicy& policy_;
+  double small_ = 0;
 };
 
-// Whether a noiseless step at `at` is found in a series of `size`, between changes at `from` and
-// `to`.
-bool is_found(int size, int from, int at, int to) {
-  std::vector<double> logs;
-  for (int i = 0; i < size; ++i) logs.push_back(1e-9 * i + (i < at ? 0 : 1));
-  const Levels levels(std::move(logs), 0);
-  return std::any_of(windows.begin(), windows.end(),
-                     [&](int window) { return levels.judge(at, from, to, window).has_value(); });
-}
-
-// The shortest side of a segment of `positions` for which `is_found_at` holds; 0: none.
-template <class Predicate>
-int least_side(int positions, Predicate is_found_at) {
-  const int longest = std::min(positions - shortest_side, 2 * windows.back());
-  for (int side = shortest_side; side <= longest; ++side)
-    if (is_found_at(side)) return side;
-  return 0;
-}
-
-void find_splits(const Levels& levels, int from, int to, std::vector<int>& found) {
-  const auto split = levels.best_split(from, to);
-  if (!split) return;
-  found.push_back(split->at);
-  find_splits(levels, from, split->at, found);
-  find_splits(levels, split->at, to, found);
-}
-
-// Judges each split again between its final neighbours and drops those that fail, until all pass.
-void drop_unfounded(const Levels& levels, std::vector<int>& splits) {
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t i = 0; i < splits.size() && !changed; ++i) {
-      const int from = i == 0 ? 0 : splits[i - 1];
-      const int to = i + 1 == splits.size() ? levels.size() : splits[i + 1];
-      const bool stands = std::any_of(windows.begin(), windows.end(), [&](int window) {
-        return levels.judge(splits[i], from, to, window).has_value();
-      });
-      if (!stands) {
-        splits.erase(splits.begin() + static_cast<std::ptrdiff_t>(i));
-        changed = true;
-      }
-    }
-  }
-}
-
 }  // namespace
-
-ShortestLevels shortest_levels(int positions, int first, int last) {
-  const int from = positions - last;
-  return {least_side(first, [&](int side) { return is_found(positions, 0, side, first); }),
-          least_side(last, [&](int side) {
-            return is_found(positions, from, positions - side, positions);
-          })};
-}
-
-int shortest_series() {
-  int positions = 2 * shortest_side;
-  while (shortest_levels(positions, positions, positions).end == 0) ++positions;
-  return positions;
-}
 
 std::vector<Position> positions_of(std::span<const double> values) {
   std::vector<Position> positions;
@@ -181,34 +193,18 @@ std::vector<Position> positions_of(std::span<const double> values) {
   return positions;
 }
 
-std::vector<Change> change_points(std::span<const Position> series, const DetectionPolicy& policy) {
+Levels find_levels(std::span<const Position> series, const DetectionPolicy& policy) {
   std::vector<double> logs;
   for (const Position& position : series) {
     const double middle = median(position.runs);
     if (!(middle > 0)) throw std::invalid_argument("change points need positive values");
     logs.push_back(std::log(middle));
   }
-  const Levels levels(std::move(logs), std::log1p(policy.threshold));
-  std::vector<int> splits;
-  find_splits(levels, 0, levels.size(), splits);
-  std::sort(splits.begin(), splits.end());
-  drop_unfounded(levels, splits);
+  return Reader(Series(std::move(logs), policy), series, policy).read();
+}
 
-  std::vector<Change> changes;
-  for (std::size_t i = 0; i < splits.size(); ++i) {
-    const int from = i == 0 ? 0 : splits[i - 1];
-    const int to = i + 1 == splits.size() ? levels.size() : splits[i + 1];
-    const auto before = Levels::exponentials(levels.part(from, splits[i]));
-    const auto after = Levels::exponentials(levels.part(splits[i], to));
-    Change change;
-    change.position = series[static_cast<std::size_t>(splits[i])].position;
-    change.before = hodges_lehmann(before);
-    change.after = hodges_lehmann(after);
-    change.ratio = shift(before, after, policy.confidence);
-    change.worse = (change.ratio.ratio > 1) == (policy.direction == Direction::lower_is_better);
-    changes.push_back(change);
-  }
-  return changes;
+std::vector<Change> change_points(std::span<const Position> series, const DetectionPolicy& policy) {
+  return find_levels(series, policy).changes;
 }
 
 }  // namespace nightjar::bisect

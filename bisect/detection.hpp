@@ -94,7 +94,8 @@ DifferenceVerdict judge_difference(std::span<const double> good, std::span<const
 
 // A change over weeks that no single night shows. `levels`: newest first, tonight's included.
 // Compares the newest 8 with the 8 oldest of the last 40. The Hodges-Lehmann shift must reach the
-// threshold and Mann-Whitney's z exceed 3, and both already without tonight's level.
+// threshold, and the permutation test of midranks that change points have must give p <= .0027.
+// Both must hold already without tonight's level.
 // `reference` is the index of the newest old level; stage two compares its build with tonight's.
 // nullopt: no creep, or fewer than 17 levels.
 struct Creep {
@@ -104,35 +105,5 @@ struct Creep {
   double z = 0;
 };
 std::optional<Creep> creep(std::span<const double> levels, const DetectionPolicy& policy);
-
-// Change points of a whole series (`nightjar detect`), given in order of position.
-// Works on medians of positions, since raw runs are not independent. Windows have 8, 16 and 32
-// positions a side. A change needs Mann-Whitney z > 3, a Hodges-Lehmann shift over the threshold
-// and over the scatter of positions, and a level that persists. p is corrected for every split
-// tested.
-struct Position {
-  long long position = 0;
-  std::vector<double> runs;
-};
-struct Change {
-  long long position = 0;  // the first of the new level
-  bool worse = false;
-  double before = 0, after = 0;
-  Ratio ratio;
-};
-std::vector<Change> change_points(std::span<const Position> series, const DetectionPolicy& policy);
-// Positions 0, 1, 2, ... of one value each.
-std::vector<Position> positions_of(std::span<const double> values);
-
-// The shortest levels that `change_points` can find at the start and the end of a series, even if
-// the change is large and there is no noise. `first` positions stand before its first change,
-// `last` from its last change on; without a change both are all positions. 0: no level is long
-// enough.
-struct ShortestLevels {
-  int start = 0, end = 0;
-};
-ShortestLevels shortest_levels(int positions, int first, int last);
-// The fewest positions in which a change can be found.
-int shortest_series();
 
 }  // namespace nightjar::bisect

@@ -71,6 +71,60 @@ long long quantile_rank(const std::vector<double>& density, double tail) {
   return 1;
 }
 
+// Midranks of both samples in order, times two, so that they are whole numbers. `own`: those of
+// the first sample add up to this.
+struct Midranks {
+  std::vector<int> doubled;
+  int own = 0;
+};
+
+Midranks midranks(std::span<const double> a, std::span<const double> b) {
+  std::vector<std::pair<double, bool>> all;
+  for (const double x : a) all.emplace_back(x, true);
+  for (const double x : b) all.emplace_back(x, false);
+  std::sort(all.begin(), all.end());
+  Midranks out;
+  for (std::size_t i = 0, j = 0; i < all.size(); i = j) {
+    while (j < all.size() && !(all[i].first < all[j].first)) ++j;
+    const int rank = static_cast<int>(i + j) + 1;
+    for (std::size_t k = i; k < j; ++k) {
+      out.doubled.push_back(rank);
+      out.own += all[k].second ? rank : 0;
+    }
+  }
+  return out;
+}
+
+// The share of ways to choose `size` of the midranks whose sum is as far from its mean as `own`.
+double permutation_p(const Midranks& ranks, int size) {
+  const int mean = size * (static_cast<int>(ranks.doubled.size()) + 1);
+  const int far = std::abs(ranks.own - mean);
+  std::vector<int> most(static_cast<std::size_t>(size) + 1, 0);  // largest sum of so many
+  int all = 0;
+  for (int i = 0; i < size; ++i)
+    all += ranks.doubled[ranks.doubled.size() - 1 - static_cast<std::size_t>(i)];
+  const auto sums = static_cast<std::size_t>(all) + 1;
+  std::vector<std::vector<double>> ways(static_cast<std::size_t>(size) + 1,
+                                        std::vector<double>(sums, 0.0));
+  ways[0][0] = 1;
+  for (const int rank : ranks.doubled) {  // ascending, so the largest sums have the newest ranks
+    for (std::size_t chosen = ways.size() - 1; chosen > 0; --chosen) {
+      most[chosen] = most[chosen - 1] + rank;
+      const auto& fewer = ways[chosen - 1];
+      const int last = std::min(most[chosen], all);
+      for (int sum = rank; sum <= last; ++sum)
+        ways[chosen][static_cast<std::size_t>(sum)] += fewer[static_cast<std::size_t>(sum - rank)];
+    }
+  }
+  double extreme = 0, total = 0;
+  for (int sum = 0; sum <= all; ++sum) {
+    const double here = ways.back()[static_cast<std::size_t>(sum)];
+    total += here;
+    if (std::abs(sum - mean) >= far) extreme += here;
+  }
+  return extreme / total;
+}
+
 struct Ranks {
   double u = 0;     // pairs in which b is larger, ties as half
   double ties = 0;  // sum of t^3 - t over groups of equal values
@@ -137,7 +191,10 @@ double mann_whitney_p(std::span<const double> a, std::span<const double> b) {
   require_values(b);
   const auto [u, ties] = ranks(a, b);
   const double n = static_cast<double>(a.size()), m = static_cast<double>(b.size());
-  if (ties <= 0 && n * m <= exact_pairs) {
+  if (ties > 0 && n * m <= exact_pairs)
+    return a.size() <= b.size() ? permutation_p(midranks(a, b), static_cast<int>(a.size()))
+                                : permutation_p(midranks(b, a), static_cast<int>(b.size()));
+  if (n * m <= exact_pairs) {
     const double smaller = std::min(u, n * m - u);
     const auto density =
         mann_whitney_density(static_cast<int>(a.size()), static_cast<int>(b.size()));

@@ -39,8 +39,8 @@ struct Ratio {
 };
 Ratio shift(std::span<const double> before, std::span<const double> after, double confidence);
 
-// Two-sided p of the Mann-Whitney test. Exact up to 900 pairs without ties, else normal with
-// continuity and tie correction.
+// Two-sided p of the Mann-Whitney test, as a permutation test of midranks. Exact up to 900 pairs,
+// with ties too; else normal with continuity and tie correction.
 double mann_whitney_p(std::span<const double> a, std::span<const double> b);
 // The test's normal score, with tie correction and without continuity correction. Positive when `b`
 // is larger, 0 when all values are equal.

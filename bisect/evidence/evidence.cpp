@@ -142,6 +142,8 @@ std::string of_history(const bisect::Change& change, const HistoryMedians& histo
                "the level of the imported series moved and stayed; nothing was measured "
                "side by side, and nobody is blamed"},
               {"position", change.position},
+              {"until", change.until},
+              {"steps", change.steps},
               {"before", change.before},
               {"after", change.after},
               {"ratio", change.ratio.ratio},

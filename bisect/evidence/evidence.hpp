@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bisect/attribution.hpp"
-#include "bisect/detection.hpp"
+#include "bisect/change_points.hpp"
 #include "bisect/evidence/naming.hpp"
 #include "bisect/fleet.hpp"
 #include "bisect/search.hpp"
@@ -34,7 +34,7 @@ std::string of_screening(const bisect::Screen& screen, const Values& tonight,
 // `levels`: newest first, tonight's included.
 std::string of_creep(const bisect::Creep& creep, const Values& tonight,
                      std::span<const double> levels, const bisect::DetectionPolicy& policy);
-// A step of the level in an imported history: the builds, oldest first, and the median of each.
+// A change of the level in an imported history: the builds, oldest first, and the median of each.
 struct HistoryMedians {
   std::vector<BuildId> builds;
   std::vector<double> medians;

@@ -5,6 +5,7 @@
 
 #include "bisect/detection.hpp"
 #include "bisect/evidence/difference.hpp"
+#include "bisect/evidence/earlier_history.hpp"
 #include "bisect/evidence/evidence.hpp"
 #include "bisect/evidence/policy_json.hpp"
 #include "bisect/evidence/statement.hpp"
@@ -236,12 +237,20 @@ std::string history_again(const json& said, const RawRuns& raw) {
                                field<std::vector<double>>(said, "medians")};
   const auto policy = detection_policy(said.at("policy"));
   const auto position = field<long long>(said, "position");
+  const auto until = said.contains("until") ? field<long long>(said, "until") : position;
   if (history.builds.size() != history.medians.size())
     throw Differs("not every median names its build");
-  if (position < 1 || position >= static_cast<long long>(history.builds.size()) ||
-      history.builds[static_cast<std::size_t>(position)] != raw.bad() ||
+  if (position < 1 || until < position || until >= static_cast<long long>(history.builds.size()) ||
+      history.builds[static_cast<std::size_t>(until)] != raw.bad() ||
       history.builds[static_cast<std::size_t>(position - 1)] != raw.good())
     throw Differs("the builds at its position are not the regression's");
+  if (field<int>(said, "rules") < by_levels) {
+    auto again =
+        json::parse(of_history(earlier_history_step(said, history, policy), history, policy));
+    again.erase("until");  // each change was one step
+    again.erase("steps");
+    return again.dump();
+  }
   const auto positions = bisect::positions_of(history.medians);
   for (const bisect::Change& change : bisect::change_points(positions, policy))
     if (change.position == position) return of_history(change, history, policy);

@@ -27,87 +27,134 @@ std::string formatted(const char* format, Values... values) {
   return text;
 }
 
-// What was found, and what could not have been.
-struct Detected {
-  std::vector<bisect::Change> changes;
-  std::optional<bisect::Change> below;  // without any change: the largest that the threshold hides
-  int unseen_first = 0, unseen_newest = 0;  // a change in so many positions cannot be seen
-  bisect::ShortestLevels shortest;
-  int least_positions = 0;  // in fewer, no change is seen
+// A stretch between two changes in which no further change can be told.
+struct Stretch {
+  long long first = 0, last = 0;
 };
 
-double size_of(const bisect::Change& change) {
-  return std::fabs(std::log(change.ratio.ratio));
+// What was found, and what could not have been.
+struct Detected {
+  bisect::Levels levels;
+  int unseen_first = 0, unseen_newest = 0;  // a change in so many positions cannot be seen
+  int needed_first = 0, needed_newest = 0;  // so many would be enough; 0: none are
+  std::vector<Stretch> unseen_between;
+};
+
+std::vector<Stretch> short_stretches(const bisect::Levels& levels) {
+  std::vector<Stretch> out;
+  for (std::size_t i = 0; i + 1 < levels.changes.size(); ++i) {
+    const auto from = levels.changes[i].until, to = levels.changes[i + 1].position;
+    if (!bisect::shortest_levels(static_cast<int>(to - from), levels.tests).outer)
+      out.push_back({from, to - 1});
+  }
+  return out;
 }
 
 Detected detected(const Series& series, const bisect::DetectionPolicy& policy) {
   Detected out;
-  out.changes = bisect::change_points(series.positions, policy);
+  out.levels = bisect::find_levels(series.positions, policy);
+  const auto& changes = out.levels.changes;
   const int positions = static_cast<int>(series.positions.size());
-  const int first =
-      out.changes.empty() ? positions : static_cast<int>(out.changes.front().position);
-  const int last =
-      out.changes.empty() ? positions : positions - static_cast<int>(out.changes.back().position);
-  out.least_positions = bisect::shortest_series();
-  out.shortest = bisect::shortest_levels(positions, first, last);
-  out.unseen_first = out.shortest.start ? out.shortest.start : first;
-  out.unseen_newest = (out.shortest.end ? out.shortest.end : last) - 1;
-  if (!out.changes.empty()) return out;
-  bisect::DetectionPolicy any = policy;
-  any.threshold = 0;
-  for (const bisect::Change& change : bisect::change_points(series.positions, any))
-    if (!out.below || size_of(change) > size_of(*out.below)) out.below = change;
+  const int first = changes.empty() ? positions : static_cast<int>(changes.front().position);
+  const int last = changes.empty() ? positions : positions - static_cast<int>(changes.back().until);
+  out.needed_first = bisect::shortest_levels(first, out.levels.tests).outer;
+  out.needed_newest = bisect::shortest_levels(last, out.levels.tests).outer;
+  out.unseen_first = out.needed_first ? out.needed_first : first;
+  out.unseen_newest = (out.needed_newest ? out.needed_newest : last) - 1;
+  out.unseen_between = short_stretches(out.levels);
   return out;
 }
 
+std::string ratio_text(const bisect::Ratio& ratio) {
+  return formatted("%.3f (%.3f to %.3f)", ratio.ratio, ratio.low, ratio.high);
+}
+
+const char* verdict_of(const bisect::Change& change) {
+  return change.worse ? "worse" : "better";
+}
+
+// "30 to 37, 44 to 50"
+std::string names_of(const Series& series, const std::vector<Stretch>& stretches) {
+  std::string text;
+  for (const Stretch& stretch : stretches)
+    text += (text.empty() ? "" : ", ") + series.names[static_cast<std::size_t>(stretch.first)] +
+            " to " + series.names[static_cast<std::size_t>(stretch.last)];
+  return text;
+}
+
 // Below a table, or without one: what the series cannot show.
-void print_unseen(const Detected& found) {
+void print_unseen(const Series& series, const Detected& found) {
   const std::string newest = found.unseen_newest == 1
                                  ? "the newest position"
                                  : formatted("the newest %d positions", found.unseen_newest);
-  if (found.shortest.end)
+  if (found.needed_newest)
     std::printf("a change in %s cannot be told yet: at least %d positions from it on are needed\n",
-                newest.c_str(), found.shortest.end);
+                newest.c_str(), found.needed_newest);
   else if (found.unseen_newest > 0)
     std::printf("a further change in %s cannot be told yet: there are too few since the last one\n",
                 newest.c_str());
-  if (found.shortest.start)
+  if (found.needed_first)
     std::printf("nor can one in the first %d: at least %d positions before it are needed\n",
-                found.unseen_first, found.shortest.start);
+                found.unseen_first, found.needed_first);
+  if (!found.unseen_between.empty())
+    std::printf("nor can a further one between two changes that are so near: %s\n",
+                names_of(series, found.unseen_between).c_str());
+  std::printf(
+      "nor can a level of fewer than %d positions, wherever it lies: it counts as a spike\n",
+      bisect::shortest_level);
+}
+
+// The change from the first level to the last. It may be a worsening where no single step is.
+void print_whole(const Detected& found) {
+  const auto& whole = found.levels.whole;
+  if (!whole) return;
+  const std::string steps = whole->steps == 1 ? "1 step" : formatted("%d steps", whole->steps);
+  std::printf("from first to last: %s, from %.6g to %.6g in %s%s%s\n",
+              change_text(whole->ratio).c_str(), whole->before, whole->after, steps.c_str(),
+              found.levels.whole_counts ? ": " : "",
+              found.levels.whole_counts ? verdict_of(*whole) : "");
 }
 
 void print_none(const Series& series, const Detected& found, double threshold) {
   const int positions = static_cast<int>(series.positions.size());
-  if (positions < found.least_positions) {
+  if (positions < bisect::shortest_series()) {
     std::printf("too few positions to tell: %d, at least %d are needed\n", positions,
-                found.least_positions);
+                bisect::shortest_series());
     return;
   }
-  if (found.below)
+  if (const auto& below = found.levels.below)
     std::printf("no change of the threshold, %s; a smaller one was seen at %s: %s\n",
-                percent_text(threshold).c_str(), name_of_change(series, *found.below).c_str(),
-                change_text(found.below->ratio).c_str());
+                percent_text(threshold).c_str(), name_of_change(series, *below).c_str(),
+                change_text(below->ratio).c_str());
   else
     std::printf("no change; ");
-  print_unseen(found);
+  print_whole(found);
+  print_unseen(series, found);
+}
+
+std::string position_text(const Series& series, const bisect::Change& change) {
+  const std::string& first = name_of_change(series, change);
+  if (change.steps == 1) return first;
+  return first + " to " + series.names[static_cast<std::size_t>(change.until)] +
+         formatted(", in %d steps", change.steps);
 }
 
 void print_table(const Series& series, const Detected& found, double threshold) {
-  const auto& changes = found.changes;
+  const auto& changes = found.levels.changes;
   if (changes.empty()) return print_none(series, found, threshold);
   TextTable table{{"position", "verdict", "before", "after", "ratio (95 % interval)"}, {}, 2};
   for (const bisect::Change& change : changes)
-    table.rows.push_back({name_of_change(series, change), change.worse ? "worse" : "better",
+    table.rows.push_back({position_text(series, change), verdict_of(change),
                           formatted("%.6g", change.before), formatted("%.6g", change.after),
-                          formatted("%.3f (%.3f to %.3f)", change.ratio.ratio, change.ratio.low,
-                                    change.ratio.high)});
+                          ratio_text(change.ratio)});
   std::fputs(table_text(table, false).c_str(), stdout);
-  print_unseen(found);
+  print_whole(found);
+  print_unseen(series, found);
 }
 
 // A whole number keeps all its digits.
-nlohmann::json position_json(const Series& series, const bisect::Change& change) {
-  const std::string& name = name_of_change(series, change);
+nlohmann::json position_json(const Series& series, long long position) {
+  const std::string& name = series.names[static_cast<std::size_t>(position)];
   if (!series.numbers) return name;
   long long whole = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), whole);
@@ -116,8 +163,10 @@ nlohmann::json position_json(const Series& series, const bisect::Change& change)
 }
 
 nlohmann::json change_json(const Series& series, const bisect::Change& change) {
-  return {{"position", position_json(series, change)},
-          {"verdict", change.worse ? "worse" : "better"},
+  return {{"position", position_json(series, change.position)},
+          {"until", position_json(series, change.until)},
+          {"steps", change.steps},
+          {"verdict", verdict_of(change)},
           {"before", change.before},
           {"after", change.after},
           {"ratio", change.ratio.ratio},
@@ -125,18 +174,33 @@ nlohmann::json change_json(const Series& series, const bisect::Change& change) {
           {"high", change.ratio.high}};
 }
 
+nlohmann::json whole_json(const Series& series, const bisect::Levels& levels) {
+  if (!levels.whole) return {};
+  auto json = change_json(series, *levels.whole);
+  if (!levels.whole_counts) json["verdict"] = "same";
+  return json;
+}
+
 void print_json(const Series& series, const Detected& found) {
+  const bisect::Levels& levels = found.levels;
   std::size_t points = 0;
   for (const auto& position : series.positions) points += position.runs.size();
-  auto list = nlohmann::json::array();
-  for (const bisect::Change& change : found.changes) list.push_back(change_json(series, change));
+  auto list = nlohmann::json::array(), between = nlohmann::json::array();
+  for (const bisect::Change& change : levels.changes) list.push_back(change_json(series, change));
+  for (const Stretch& stretch : found.unseen_between)
+    between.push_back({{"first", position_json(series, stretch.first)},
+                       {"last", position_json(series, stretch.last)}});
+  const bool hidden = levels.changes.empty() && levels.below;
   const nlohmann::json out{
       {"positions", series.positions.size()},
       {"points", points},
       {"changes", list},
-      {"below_threshold", found.below ? change_json(series, *found.below) : nlohmann::json()},
-      {"unseen", {{"first", found.unseen_first}, {"newest", found.unseen_newest}}},
-      {"least_positions", found.least_positions}};
+      {"from_first_to_last", whole_json(series, levels)},
+      {"below_threshold", hidden ? change_json(series, *levels.below) : nlohmann::json()},
+      {"unseen",
+       {{"first", found.unseen_first}, {"newest", found.unseen_newest}, {"between", between}}},
+      {"shortest_level", bisect::shortest_level},
+      {"least_positions", bisect::shortest_series()}};
   std::printf("%s\n", out.dump(2).c_str());
 }
 
@@ -145,13 +209,14 @@ void print_json(const Series& series, const Detected& found) {
 int detect(const DetectOptions& options) {
   const Series series = read_series(options.file);
   const Detected found = detected(series, options.policy);
-  const auto& changes = found.changes;
   if (options.json)
     print_json(series, found);
   else
     print_table(series, found, options.policy.threshold);
-  const bool worse =
-      std::any_of(changes.begin(), changes.end(), [](const auto& change) { return change.worse; });
+  const bisect::Levels& levels = found.levels;
+  const bool worse = std::any_of(levels.changes.begin(), levels.changes.end(),
+                                 [](const auto& change) { return change.worse; }) ||
+                     (levels.whole_counts && levels.whole->worse);
   return worse && options.fail_on_worse ? 1 : 0;
 }
 

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "bisect/detection.hpp"
+#include "bisect/change_points.hpp"
 
 namespace nightjar::cli {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bisect/detection.hpp"
+#include "bisect/change_points.hpp"
 
 namespace nightjar::cli {
 

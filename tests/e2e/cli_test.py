@@ -393,38 +393,77 @@ def test_detect_fails_on_a_worsening_if_asked(tmp_path):
     assert nightjar("detect", file, "--fail-on", "worse", "--direction", "higher").returncode == 0
 
 
-@pytest.mark.parametrize("length, changed", [(20, 1), (20, 4), (20, 16), (20, 19), (16, 6)])
+SPIKE = "nor can a level of fewer than 5 positions, wherever it lies: it counts as a spike"
+
+
+@pytest.mark.parametrize("length, changed", [(20, 1), (20, 4), (20, 16), (20, 19), (12, 4)])
 def test_detect_says_where_it_cannot_see_a_change(tmp_path, length, changed):
     file = series(tmp_path / "a.csv", [100] * (length - changed) + [130] * changed)
     done = nightjar("detect", file)
-    needed = 5 if length == 20 else 7
     assert done.stdout.splitlines() == [
-        f"no change; a change in the newest {needed - 1} positions cannot be told yet: at least "
-        f"{needed} positions "
+        "no change; a change in the newest 4 positions cannot be told yet: at least 5 positions "
         "from it on are needed",
-        f"nor can one in the first {needed}: at least {needed} positions before it are needed"]
+        "nor can one in the first 5: at least 5 positions before it are needed", SPIKE]
     answer = json.loads(nightjar("detect", file, "--json").stdout)
-    assert (answer["changes"], answer["unseen"]) == ([], {"first": needed, "newest": needed - 1})
+    assert (answer["changes"], answer["from_first_to_last"]) == ([], None)
+    assert answer["unseen"] == {"first": 5, "newest": 4, "between": []}
 
 
 def test_detect_sees_a_change_as_soon_as_it_says(tmp_path):
-    for length, needed in ((16, 7), (20, 5), (60, 5)):
-        for changed in (needed, length - needed):
+    for length in (10, 16, 20, 60):
+        for changed in (5, length - 5):
             file = series(tmp_path / "a.csv", [100] * (length - changed) + [130] * changed)
             assert len(json.loads(nightjar("detect", file,
                                            "--json").stdout)["changes"]) == 1, (length, changed)
-    found = nightjar("detect", series(tmp_path / "b.csv", [100] * 30 + [130] * 10)).stdout
+    found = nightjar("detect", series(tmp_path / "b.csv", [100] * 30 + [130] * 9)).stdout
     assert "worse" in found
-    assert "a further change in the newest 9 positions cannot be told yet" in found
+    assert "a further change in the newest 8 positions cannot be told yet" in found
 
 
 def test_detect_does_not_call_a_short_series_unchanged(tmp_path):
-    done = nightjar("detect", series(tmp_path / "a.csv", [100] * 5 + [115] * 5), "--fail-on",
+    done = nightjar("detect", series(tmp_path / "a.csv", [100] * 5 + [115] * 4), "--fail-on",
                     "worse")
     assert (done.returncode,
-            done.stdout) == (0, "too few positions to tell: 10, at least 16 are needed\n")
+            done.stdout) == (0, "too few positions to tell: 9, at least 10 are needed\n")
     assert json.loads(nightjar("detect", tmp_path / "a.csv",
-                               "--json").stdout)["least_positions"] == 16
+                               "--json").stdout)["least_positions"] == 10
+
+
+@pytest.mark.parametrize("positions", [5, 6, 8, 13, 20])
+def test_detect_sees_a_regression_that_was_repaired(tmp_path, positions):
+    file = series(tmp_path / "a.csv", [100] * 30 + [160] * positions + [100] * 30)
+    answer = json.loads(nightjar("detect", file, "--json").stdout)
+    assert [(change["position"], change["verdict"]) for change in answer["changes"]
+            ] == [(30, "worse"), (30 + positions, "better")]
+    between = [{"first": 30, "last": 29 + positions}]
+    assert answer["unseen"]["between"] == (between if positions < 13 else [])
+    words = nightjar("detect", file).stdout.splitlines()
+    assert words[-1] == SPIKE
+    assert (words[-2] == "nor can a further one between two changes that are so near: 30 to "
+            f"{29 + positions}") == (positions < 13)
+
+
+def test_what_was_found_stays_when_a_few_positions_are_back(tmp_path):
+    for back in (0, 1, 2, 3, 4):
+        file = series(tmp_path / "a.csv", [100] * 40 + [160] * 6 + [100] * back)
+        answer = json.loads(nightjar("detect", file, "--json").stdout)
+        assert [change["position"] for change in answer["changes"]] == [40], back
+
+
+@pytest.mark.parametrize("levels", [
+    [100] * 20 + [104] * 20 + [108] * 20 + [112] * 20,
+    [100 * (1 + .3 * i / 100) for i in range(100)],
+    [100 * (1 + .15 * i / 200) for i in range(200)]], ids=["stairs", "ramp", "slow ramp"])
+def test_detect_says_what_small_steps_come_to(tmp_path, levels):
+    file = series(tmp_path / "a.csv", levels)
+    said = nightjar("detect", file, "--fail-on", "worse")
+    assert said.returncode == 1
+    assert re.search(r"^from first to last: \+\d+\.\d % \(.*\), .* in \d steps: worse$",
+                     said.stdout, re.M)
+    whole = json.loads(nightjar("detect", file, "--json").stdout)["from_first_to_last"]
+    assert whole["verdict"] == "worse" and whole["steps"] > 1
+    assert whole["low"] > 1.07 and whole["ratio"] == pytest.approx(levels[-1] / 100, rel=.04)
+    assert nightjar("detect", file, "--fail-on", "worse", "--direction", "higher").returncode == 0
 
 
 def test_detect_says_what_the_threshold_hides(tmp_path):

@@ -15,20 +15,18 @@ namespace {
 
 constexpr int kAtOnce = 20;  // series of a round, so that requests get their turn
 
-// Changes in order; none where values have no ratio.
-std::vector<bisect::Change> changes_of(const HistoryFacts& facts) {
+// One level where values have no ratio.
+bisect::Levels judged(const HistoryFacts& facts) {
   const bool positive = std::all_of(facts.medians.begin(), facts.medians.end(),
                                     [](double median) { return median > 0; });
-  if (!positive || facts.policy.repeatability == Repeatability::slope) return {};
-  return bisect::change_points(bisect::positions_of(facts.medians), facts.policy);
+  if (!positive || facts.policy.repeatability == Repeatability::slope)
+    return bisect::Levels{{0}, 0, {}, {}, {}, false};
+  return bisect::find_levels(bisect::positions_of(facts.medians), facts.policy);
 }
 
-// The location of each stretch between two changes, from its first build on.
-std::vector<Level> levels_of(const HistoryFacts& facts,
-                             const std::vector<bisect::Change>& changes) {
-  std::vector<std::size_t> begins{0};
-  for (const bisect::Change& change : changes)
-    begins.push_back(static_cast<std::size_t>(change.position));
+// The location of each level, from its first build on.
+std::vector<Level> levels_of(const HistoryFacts& facts, const std::vector<int>& level_begins) {
+  const std::vector<std::size_t> begins(level_begins.begin(), level_begins.end());
   std::vector<Level> levels;
   for (std::size_t i = 0; i < begins.size() && begins[i] < facts.medians.size(); ++i) {
     const auto from = facts.medians.begin() + static_cast<std::ptrdiff_t>(begins[i]);
@@ -46,25 +44,28 @@ Regression regression_of(const HistoryFacts& facts, const bisect::Change& change
   const auto at = static_cast<std::size_t>(change.position);
   Regression regression;
   regression.found_by = FoundBy::history;
-  regression.night = facts.nights[at];
+  const auto until = static_cast<std::size_t>(change.until);
+  regression.night = facts.nights[until];
   regression.machine = facts.series.machine;
   regression.good = facts.builds[at - 1];
-  regression.bad = facts.builds[at];
+  regression.bad = facts.builds[until];
   regression.series = {{facts.series.id, change.before, change.after, change.ratio.ratio,
                         change.ratio.low, change.ratio.high}};
   regression.opened_at = facts.now;
   return regression;
 }
 
-template <class Items>
-auto find_bad(const Items& items, BuildId bad) {
-  return std::find_if(items.begin(), items.end(),
-                      [bad](const Regression& one) { return one.bad == bad; });
+// A change is known by the build before it. Where it is a climb of several steps, more nights may
+// move its end.
+BuildId before(const HistoryFacts& facts, const bisect::Change& change) {
+  return facts.builds[static_cast<std::size_t>(change.position) - 1];
 }
 
 void add_worse(HistoryVerdict& verdict, const HistoryFacts& facts, const bisect::Change& change) {
   Regression regression = regression_of(facts, change);
-  const auto known = find_bad(facts.known, regression.bad);
+  const auto known =
+      std::find_if(facts.known.begin(), facts.known.end(),
+                   [&](const Regression& one) { return one.good == regression.good; });
   if (known != facts.known.end()) {
     if (known->state == RegressionState::historical) return;
     regression.id = known->id;
@@ -118,23 +119,25 @@ HistoryFacts load_history(const EngineView& view, const Series& series) {
 
 HistoryVerdict decide(const HistoryFacts& facts) {
   HistoryVerdict verdict;
-  const auto changes = changes_of(facts);
-  verdict.levels = levels_of(facts, changes);
+  const bisect::Levels levels = judged(facts);
+  verdict.levels = levels_of(facts, levels.begins);
   std::vector<BuildId> worse, better;
-  for (const bisect::Change& change : changes) {
+  for (const bisect::Change& change : levels.changes) {
     const auto at = static_cast<std::size_t>(change.position);
-    (change.worse ? worse : better).push_back(facts.builds[at]);
-    if (change.worse)
+    if (change.worse) {
+      worse.push_back(before(facts, change));
       add_worse(verdict, facts, change);
-    else
-      verdict.improvements.push_back({0, facts.nights[at], facts.series.id, facts.builds[at],
-                                      change.before, change.after, facts.now});
+      continue;
+    }
+    better.push_back(facts.builds[at]);
+    verdict.improvements.push_back({0, facts.nights[at], facts.series.id, facts.builds[at],
+                                    change.before, change.after, facts.now});
   }
   const auto holds = [](const std::vector<BuildId>& builds, BuildId build) {
     return std::find(builds.begin(), builds.end(), build) != builds.end();
   };
   for (const Regression& known : facts.known)
-    if (known.state == RegressionState::historical && !holds(worse, known.bad))
+    if (known.state == RegressionState::historical && !holds(worse, known.good))
       verdict.dismissed.push_back(known);
   for (const storage::Improvement& known : facts.improvements)
     if (!holds(better, known.build)) verdict.gone.push_back(known.id);

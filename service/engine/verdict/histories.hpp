@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bisect/detection.hpp"
+#include "bisect/change_points.hpp"
 #include "service/engine/context.hpp"
 #include "storage/marks.hpp"
 #include "storage/model/night.hpp"

@@ -6,6 +6,7 @@
 #include "storage/bisections.hpp"
 #include "storage/imports.hpp"
 #include "storage/model/json.hpp"
+#include "storage/series.hpp"
 #include "tests/service/engine/night_world.hpp"
 
 using namespace nightjar;
@@ -21,19 +22,24 @@ struct ImportingWorld : NightWorld {
                             .id;
   // Nights [from, to) of latencies with little noise, `factor` times as long from `step` on.
   void import_nights(int from, int to, int step, double factor) {
-    for (int day = from; day < to; ++day) {
-      HistoryNight night;
-      night.measured_at = *parse_rfc3339("2026-01-01T07:00:00Z") + std::chrono::hours(24) * day;
-      night.commit = CommitSha::parse(web::sha256(std::to_string(day)).str().substr(0, 40));
-      night.origin = "results";
-      const double jitter = 1 + .002 * ((day * 7) % 5 - 2);
-      night.values = {
-          {*WorkloadName::parse(kAlpha), "latency", {.1 * jitter * (day >= step ? factor : 1)}}};
-      storage::Transaction transaction(db);
-      storage::KnownSeries known;
-      storage::store_history(transaction, elsewhere, night, clock.now(), known);
-      transaction.commit();
-    }
+    for (int day = from; day < to; ++day) import_night(day, day >= step ? factor : 1);
+  }
+  void import_levels(const std::vector<std::pair<double, int>>& levels) {
+    int day = 0;
+    for (const auto& [factor, nights] : levels)
+      for (int i = 0; i < nights; ++i) import_night(day++, factor);
+  }
+  void import_night(int day, double factor) {
+    HistoryNight night;
+    night.measured_at = *parse_rfc3339("2026-01-01T07:00:00Z") + std::chrono::hours(24) * day;
+    night.commit = CommitSha::parse(web::sha256(std::to_string(day)).str().substr(0, 40));
+    night.origin = "results";
+    const double jitter = 1 + .002 * ((day * 7) % 5 - 2);
+    night.values = {{*WorkloadName::parse(kAlpha), "latency", {.1 * jitter * factor}}};
+    storage::Transaction transaction(db);
+    storage::KnownSeries known;
+    storage::store_history(transaction, elsewhere, night, clock.now(), known);
+    transaction.commit();
   }
   std::vector<Regression> findings() { return storage::list_regressions(db, {}, {}).items; }
   std::string date_of(BuildId build) { return storage::find_build(db, build).value().date; }
@@ -100,6 +106,7 @@ TEST_CASE("a step that more nights no longer show is dismissed, and can come bac
   Regression known;
   known.id = RegressionId{7};
   known.state = RegressionState::historical;
+  known.good = BuildId{11};
   known.bad = BuildId{12};
   facts.known = {known};
   const HistoryVerdict gone = decide(facts);
@@ -113,6 +120,42 @@ TEST_CASE("a step that more nights no longer show is dismissed, and can come bac
   CHECK(back.opened[0].regression.id == RegressionId{7});
   CHECK(back.dismissed.empty());
   CHECK(back.levels.size() == 2);
+}
+
+TEST_CASE("one more night dismisses no large step beside a weak one") {
+  for (const int last : {13, 16, 17, 18, 24}) {
+    CAPTURE(last);
+    ImportingWorld world;
+    world.import_levels({{1.0, 6}, {2.4, 14}, {.8, 5}, {.95, last}});
+    world.settle();
+    const auto found = world.findings();
+    REQUIRE(found.size() == 2);
+    for (const Regression& one : found) CHECK(one.state == RegressionState::historical);
+    CHECK(storage::list_improvements(world.db, {}).items.size() == 1);
+    world.import_levels({{1.0, 6}, {2.4, 14}, {.8, 5}, {.95, last + 1}});
+    world.settle();
+    CHECK(world.findings().size() == 2);
+    for (const Regression& one : world.findings()) CHECK(one.state == RegressionState::historical);
+  }
+}
+
+TEST_CASE("small steps that reach the threshold together are one finding, from before to after") {
+  ImportingWorld world;
+  world.import_levels({{1, 15}, {1.04, 15}, {1.08, 15}});
+  world.settle();
+  auto found = world.findings();
+  REQUIRE(found.size() == 1);
+  CHECK(world.date_of(found[0].good) == "2026-01-15");
+  CHECK(world.date_of(found[0].bad) == "2026-01-31");
+  CHECK(found[0].series.at(0).ratio == Approx(1.08).epsilon(.005));
+  CHECK(storage::levels_before(world.db, found[0].series.at(0).series, NightId{1000}, 10).size() ==
+        3);
+  world.import_levels({{1, 15}, {1.04, 15}, {1.08, 15}, {1.12, 15}});
+  world.settle();
+  found = world.findings();
+  REQUIRE(found.size() == 1);  // the climb goes on: the finding stands as it was found
+  CHECK(found[0].state == RegressionState::historical);
+  CHECK(world.date_of(found[0].bad) == "2026-01-31");
 }
 
 TEST_CASE("the evidence of a step holds all that it was found in") {
