@@ -1,6 +1,7 @@
 #include "bisect/evidence/verify.hpp"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 
 #include "bisect/detection.hpp"
@@ -324,11 +325,20 @@ std::pair<bisect::Answer, bisect::Belief> answer_of(const ToldSearch& told) {
   return {*answer, std::move(next.belief)};
 }
 
+// Verdicts by these rules, or later ones, tell wheels from commits.
+constexpr int by_wheels = 11;
+
 // Sets the origins of the log's wheels, and returns the wheels. Throws Differs unless each run was
 // on the wheel that it says, and origins are of one kind: two nightlies are never one.
 std::vector<BuildId> wheels_in(const json& said, const RawRuns& raw, ToldSearch& told) {
   std::vector<BuildId> wheels;
-  if (!said.contains("wheels")) return wheels;
+  if (!said.contains("wheels")) {
+    std::set<BuildId> used;
+    for (const RunId run : told.runs) used.insert(raw.wheel_of(run));
+    if (field<int>(said, "rules") >= by_wheels && used.size() > 1)
+      throw Differs("/wheels is missing, although its runs are on several wheels");
+    return wheels;
+  }
   std::map<int, std::string> kinds;
   for (const json& one : said.at("wheels")) {
     wheels.push_back(field<BuildId>(one, "build"));

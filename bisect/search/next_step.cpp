@@ -211,7 +211,8 @@ std::variant<Measure, Answer, CannotTell> decide(const Posterior& posterior, con
   }
   std::optional<Measure> confirming;
   const bool promising = is_promising(said, posterior, log, below);
-  if (promising && has_wheels) {
+  const bool stuck = data.runs() >= stubbornness * usual_runs(posterior, said);
+  if (promising && has_wheels && !stuck && data.runs() < policy.max_runs) {
     if (auto step = bridge(said, posterior, log, policy)) return *std::move(step);
   }
   if (promising && (!has_wheels || all_isolated(said.gaps, said.fit, posterior, log))) {
@@ -221,8 +222,11 @@ std::variant<Measure, Answer, CannotTell> decide(const Posterior& posterior, con
       if (!confirming) return named(said, posterior, log);
     }
   }
-  const bool stuck = data.runs() >= stubbornness * usual_runs(posterior, said);
-  if (has_wheels && stuck && !confirming) return CannotTell{};
+  if (has_wheels && stuck && !confirming) {
+    const Claim certain = certain_part(said, posterior, log, policy);
+    const bool isolated = all_isolated(certain.gaps, said.fit, posterior, log);
+    if (certain.gaps.empty() || !isolated) return CannotTell{};
+  }
   if (auto answer = without_the_rest(said, posterior, log, policy)) return *std::move(answer);
   const bool only_ends = data.commits.size() == 2 && log.untestable.empty();
   if (only_ends && data.runs() >= policy.reproduce_runs) {
@@ -287,6 +291,9 @@ NextStep next_step(const SearchLog& log, const SearchPolicy& policy) {
   NextStep out{Answer{}, belief_of(posterior)};
   auto decided = decide(posterior, usable, policy, out.belief);
   int left_out = 0;  // runs on wheels that do not count
+  // A verdict that is judged again does not say on which wheels more could have been measured.
+  const bool judged_again = !usable.origins.empty() && usable.wheels.empty();
+  if (judged_again && std::holds_alternative<Measure>(decided)) decided = CannotTell{};
   if (std::holds_alternative<CannotTell>(decided)) {
     // Where the change lies is found as if all wheels were alike. Nobody is blamed for a step whose
     // sides are on wheels that may differ.
@@ -303,7 +310,8 @@ NextStep next_step(const SearchLog& log, const SearchPolicy& policy) {
   }
   if (auto* answer = std::get_if<Answer>(&decided)) out.step = *std::move(answer);
   if (auto* measure = std::get_if<Measure>(&decided)) {
-    const auto left = static_cast<std::size_t>(policy.max_runs - left_out - posterior.data.runs());
+    const auto left =
+        static_cast<std::size_t>(std::max(policy.max_runs - left_out - posterior.data.runs(), 0));
     if (measure->order.size() > left) measure->order.resize(left);
     if (measure->wheels.size() > left) measure->wheels.resize(left);
     out.step = *std::move(measure);

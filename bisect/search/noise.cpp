@@ -157,7 +157,8 @@ Noise updated_noise(const Fit& fit, const Data& data, const Noise& noise) {
       (sum.outliers + outlier_prior * outlier_prior_count) / (data.runs() + outlier_prior_count);
   out.session = with_prior(sum.sessions, data.sessions, session_prior_sd, session_prior_count);
   out.layout = with_prior(sum.layouts, data.builds(), usual_layout, layout_prior_count);
-  out.wheel = with_prior(sum.wheels, sum.wheel_count, usual_wheel, wheel_prior_count);
+  out.wheel =
+      with_prior(sum.wheels, sum.wheel_count, usual_wheel * data.stretch, wheel_prior_count);
   out.origin =
       with_prior(sum.origins, sum.origin_count, usual_origin * data.stretch, origin_prior_count);
   return out;

@@ -25,7 +25,7 @@ constexpr double averaged_share = 1e-4;  // a less likely hypothesis uses the es
 Noise first_noise(const Data& data) {
   Noise noise;
   noise.run = data.first_sd * data.first_sd;
-  noise.wheel = usual_wheel * usual_wheel;
+  noise.wheel = usual_wheel * usual_wheel * data.stretch * data.stretch;
   noise.origin = usual_origin * usual_origin * data.stretch * data.stretch;
   return noise;
 }

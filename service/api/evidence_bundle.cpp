@@ -192,6 +192,8 @@ json sealed(storage::Database& db, Bundle bundle, BuildId good, BuildId bad) {
   for (const RunId id : wanted)
     if (auto run = storage::find_run(db, id)) {
       bundle.builds.insert(run->build);
+      if (const auto build = storage::find_build(db, run->build); build && build->base)
+        bundle.builds.insert(*build->base);  // its wheel
       bundle.jobs.insert(run->job);
       bundle.runs.push_back(*std::move(run));
     }

@@ -29,8 +29,10 @@ std::string obstacles(const ReportInput& input, std::size_t limit) {
 
 std::string advice(const ReportInput& input) {
   if (input.range_wheels)
-    return "\nTo tell them apart, compare how the two wheels were made, or make a wheel available "
-           "that serves one of these commits and was made as a wheel of its neighbour was.\n";
+    return "\nTo tell them apart, compare how the two wheels were made. Or make a wheel available "
+           "that "
+           "serves one of these commits and was made as its neighbour's was, and have the search "
+           "taken up again.\n";
   if (!input.range_may_narrow)
     return "\nIt cannot be narrowed by measuring: read the changes, or repair the build of one of "
            "these commits and measure that.\n";

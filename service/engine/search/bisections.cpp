@@ -393,9 +393,14 @@ std::optional<SearchFacts> load_search(const EngineView& view, const Bisection& 
   if (!of || !series) return std::nullopt;
   SearchedChange change =
       std::visit([](const auto& searched) { return SearchedChange(searched); }, *of);
-  SearchFacts facts{
-      search, *std::move(of), change, *std::move(series), limits, {}, {}, {}, {}, {}, {}, {}, {},
-      {}};
+  SearchFacts facts{search, *std::move(of),
+                    change, *std::move(series),
+                    limits, {},
+                    {},     {},
+                    {},     {},
+                    {},     {},
+                    {},     {},
+                    {}};
   facts.pending = is_measuring(view.db, search) || awaits_wheel(view, search, limits) ||
                   (facts.change.is_better() && regressions_wait(view, facts.change.machine));
   if (facts.pending) return facts;

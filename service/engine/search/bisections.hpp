@@ -64,6 +64,7 @@ struct SearchFacts {
   bisect::SearchPolicy policy;
   std::vector<Prospect> prospects;  // by position
   std::set<int> awaited;            // positions of which CI may have a wheel
+  bool awaits_bridges = false;      // CI may have a wheel that tells wheels from commits
 };
 std::optional<SearchFacts> load_search(const EngineView& view, const Bisection& search);
 // The same as if these were the search's limits.

@@ -71,6 +71,14 @@ Prospect prospect_of(const EngineView& view, const Bisection& search, int index,
                      search.commits.at(static_cast<std::size_t>(index)), any_builder);
 }
 
+// Whether CI is asked for the search's wheels, and the search has not waited too long. CI is asked
+// for the first source's.
+bool asks_ci(const EngineView& view, const Bisection& search) {
+  return !view.config.source.ci.environments.empty() &&
+         variant_of(view, search.good) == view.config.source.variant &&
+         view.clock.now() - search.started_at <= longest_wait;
+}
+
 bool is_answered(const CiLookup& lookup) {
   using enum CiLookupState;
   return lookup.state != wanted && lookup.state != found && !lookup.retry_at;
@@ -95,17 +103,24 @@ Prospect load_prospect(const EngineView& view, const Bisection& search, int inde
   return prospect_of(view, search, index, live_builders(view) > 0);
 }
 
-Prospect prospect_of_builders(const EngineView& view, const Bisection& search, int index) {
+Prospect prospect_of_builders(const EngineView& view, const Bisection& search, int index,
+                              bool any_builder) {
   return of_builders(view, variant_of(view, search.good),
-                     search.commits.at(static_cast<std::size_t>(index)), live_builders(view) > 0);
+                     search.commits.at(static_cast<std::size_t>(index)), any_builder);
+}
+
+bool awaits_bridges_of_ci(const EngineView& view, const Bisection& search) {
+  if (!asks_ci(view, search)) return false;
+  return std::any_of(search.commits.begin(), search.commits.end(), [&](const CommitSha& commit) {
+    const auto lookup = storage::find_ci_lookup(view.db, commit, view.config.source.variant);
+    return lookup && lookup->fetch && !is_answered(*lookup);
+  });
 }
 
 std::set<int> awaited_of_ci(const EngineView& view, const Bisection& search,
                             const std::vector<Prospect>& prospects) {
-  const std::string& variant = view.config.source.variant;  // CI is asked for the first source's
-  if (view.config.source.ci.environments.empty() || variant_of(view, search.good) != variant)
-    return {};
-  if (view.clock.now() - search.started_at > longest_wait) return {};
+  const std::string& variant = view.config.source.variant;
+  if (!asks_ci(view, search)) return {};
   // One commit of a group is looked for at a time, so a group has answered once all have.
   std::map<Sha256, std::set<int>> groups;
   std::set<Sha256> open;

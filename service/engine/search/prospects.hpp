@@ -44,7 +44,10 @@ int live_builders(const EngineView& view);
 std::vector<Prospect> load_prospects(const EngineView& view, const Bisection& search);
 Prospect load_prospect(const EngineView& view, const Bisection& search, int index);
 // What builders can do for a commit, whatever wheels there are already.
-Prospect prospect_of_builders(const EngineView& view, const Bisection& search, int index);
+Prospect prospect_of_builders(const EngineView& view, const Bisection& search, int index,
+                              bool any_builder);
+// Whether CI may still give a wheel of one of the search's groups, which could be a bridge.
+bool awaits_bridges_of_ci(const EngineView& view, const Bisection& search);
 
 // Positions without a place of which CI may still have a wheel: nobody has answered yet. Empty if
 // CI is not asked, or once the search has waited for an hour.

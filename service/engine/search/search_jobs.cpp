@@ -83,7 +83,8 @@ void load_spot(const EngineView& view, const Bisection& bisection, const Spot& s
     return;
   }
   facts.builds.emplace(spot, NoBuild{"no builder has made a wheel of its native group"});
-  facts.prospects.emplace(spot, prospect_of_builders(view, bisection, spot.commit));
+  facts.prospects.emplace(
+      spot, prospect_of_builders(view, bisection, spot.commit, live_builders(view) > 0));
 }
 
 }  // namespace

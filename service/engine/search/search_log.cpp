@@ -207,17 +207,27 @@ double seconds_of(const SessionResult& session) {
   return seconds;
 }
 
-// Adds the commits that failed, and the ends' on wheels that are not their own. False if there is
-// none; or if an end failed too, for then the machine did, which says nothing of the commits.
-bool add_untestable(const std::map<BuildId, RunResult>& failed, int last_commit,
+// Whether the commit has runs on another wheel. Then this wheel is why it fails.
+bool was_measured_elsewhere(int commit, BuildId wheel, const SearchRuns& runs) {
+  for (std::size_t i = 0; i < runs.wheels.size(); ++i)
+    if (runs.log.runs[i].commit == commit && runs.wheels[i] != wheel) return true;
+  return false;
+}
+
+// Adds the commits that failed, and wheels on which a commit fails that is measured on another.
+// False if there is none; or if an end failed too, for then the machine did, which says nothing of
+// the commits.
+bool add_untestable(const std::map<BuildId, RunResult>& failed, const SearchRuns& runs,
                     Positions& positions, SearchProgress& progress) {
+  const int last_commit = runs.log.commits;
   std::map<int, const RunResult*> commits;
   bool any_wheel = false;
   for (const auto& [build, run] : failed) {
     const int commit = positions.of(build);
     const bool is_end = commit == 0 || commit == last_commit;
-    if (is_end && !positions.is_end(build)) {
-      any_wheel |= progress.failed.emplace(commit, positions.wheel_of(build)).second;
+    const BuildId wheel = positions.wheel_of(build);
+    if (is_end ? !positions.is_end(build) : was_measured_elsewhere(commit, wheel, runs)) {
+      any_wheel |= progress.failed.emplace(commit, wheel).second;
     } else if (commit >= 0) {
       commits[commit] = &run;
     }
@@ -286,8 +296,7 @@ SearchProgress load_progress(const storage::Database& db, const Bisection& bisec
     const SessionResult result = storage::session_of(db, part.job.id).value_or(SessionResult{});
     progress.seconds += seconds_of(result);
     const bool found_untestable =  // then it was not in vain
-        add_untestable(all_failed(part.job, result, subject), runs.log.commits, positions,
-                       progress);
+        add_untestable(all_failed(part.job, result, subject), runs, positions, progress);
     if (part.runs > 0)
       progress.uninformative = progress.disturbed = 0;
     else if (measured_any(part.job, result))

@@ -63,7 +63,7 @@ struct SearchProgress {
   int last_session = 0;      // and its number
   std::vector<Untestable> newly_untestable;
   std::map<int, UntestableCause> causes;  // of all untestable commits, by position
-  // Ends that failed in every run on a wheel that is not their own: position and wheel.
+  // Positions that failed in every run on a wheel, but not on all of their wheels.
   std::set<std::pair<int, BuildId>> failed;
 };
 // `since`: sessions that were asked for earlier do not count as uninformative or disturbed.

@@ -21,12 +21,18 @@ class WheelNumbers {
     if (!is_new) return known->second;
     wheels.builds.push_back(wheel.id);
     wheels.origins.push_back(origin_number(wheel));
-    if (wheel.kind == BuildKind::source) wheels.builder_origin = wheels.origins.back();
+    if (is_of_builders(wheel)) wheels.builder_origin = wheels.origins.back();
     return known->second;
   }
   int next_origin() const { return static_cast<int>(origins_.size()); }
 
  private:
+  // Whether it was made as builders would make the next one.
+  bool is_of_builders(const Build& wheel) const {
+    if (wheel.kind != BuildKind::source) return false;
+    const auto known = wheel_under(view_.db, wheel);
+    return known && known->provenance && known->recipe == view_.config.project.recipe_sha256;
+  }
   // What builds nightlies may change from one day to the next, and no commit says so. So each of
   // them is an origin of its own, until a commit is measured on one of them and on another wheel.
   int origin_number(const Build& wheel) {
@@ -69,7 +75,7 @@ SearchWheels load_wheels(const EngineView& view, const Bisection& search, const 
   if (wheels.builder_origin < 0) wheels.builder_origin = numbers.next_origin();
   for (int commit = 0; commit <= last; ++commit)
     if (!wheels.serving[static_cast<std::size_t>(commit)].empty() &&
-        !can_be_made(prospect_of_builders(view, search, commit)))
+        !can_be_made(prospect_of_builders(view, search, commit, builds)))
       wheels.no_other_wheel.push_back(commit);
   return wheels;
 }
