@@ -134,9 +134,9 @@ class Plan:
                           ["triton 3.4.0 → 3.5.0", "Move the pin of triton"])
 
     def day_14(self, m):
-        """a native commit slows unet down"""
+        """a native commit slows unet down; two nightlies cannot tell it from the wheel"""
         m.change("torch/csrc/kernel.cpp", "kernel: slow\n", "Compile a kernel for everybody")
-        self.expect_issue("kernel", 14, "source", "latency", ["Compile a kernel for everybody"])
+        self.expect_issue("kernel", 14, "range", "latency", ["Compile a kernel for everybody"])
 
     def day_15(self, m):
         """it is reverted"""
