@@ -52,6 +52,10 @@ class Storage:
     def data_ptr(self):
         return self._address
 
+    @property
+    def _cdata(self):
+        return id(self)
+
 
 class Tensor:
     """All elements have one value."""

@@ -1,0 +1,1 @@
+"""What a profile asks of PyTorch's multiprocessing."""
