@@ -147,7 +147,8 @@ class BridgeFinder {
   std::optional<Measure> find() const {
     if (auto both = on_both()) return both;
     for (const int side : {0, 1}) {
-      const int commit = data_.commits[static_cast<std::size_t>(gap_ + side)];
+      const int rank = gap_ + side;
+      const int commit = data_.commits[static_cast<std::size_t>(rank)];
       const auto& other = side == 0 ? bad_ : good_;
       const bool has_builders = std::any_of(other.begin(), other.end(), [&](int wheel) {
         return origin_of(wheel, log_) == log_.builder_origin;

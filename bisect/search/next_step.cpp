@@ -308,13 +308,13 @@ NextStep next_step(const SearchLog& log, const SearchPolicy& policy) {
     if (answer && answer->outcome == Answer::Outcome::not_reproduced)
       decided = left_open(posterior);
   }
-  if (auto* answer = std::get_if<Answer>(&decided)) out.step = *std::move(answer);
+  if (auto* answer = std::get_if<Answer>(&decided)) out.step = std::move(*answer);
   if (auto* measure = std::get_if<Measure>(&decided)) {
     const auto left =
         static_cast<std::size_t>(std::max(policy.max_runs - left_out - posterior.data.runs(), 0));
     if (measure->order.size() > left) measure->order.resize(left);
     if (measure->wheels.size() > left) measure->wheels.resize(left);
-    out.step = *std::move(measure);
+    out.step = std::move(*measure);
   }
   return out;
 }

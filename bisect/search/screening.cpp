@@ -99,7 +99,7 @@ class Screening {
   std::size_t column_of(const Hypothesis& hypothesis, std::size_t i) const {
     if (i < static_cast<std::size_t>(hypothesis.count))
       return static_cast<std::size_t>(hypothesis.gaps[i]);
-    return static_cast<std::size_t>(data_.gaps() + hypothesis.odd);
+    return static_cast<std::size_t>(data_.gaps()) + static_cast<std::size_t>(hypothesis.odd);
   }
 
   static double deviation(const std::array<double, std::size_t{most_effects} * most_effects>& a,
