@@ -12,3 +12,6 @@ PRAGMA writable_schema = RESET;
 ALTER TABLE attribution ADD COLUMN wheel_ratio REAL;
 ALTER TABLE attribution ADD COLUMN wheel_low REAL;
 ALTER TABLE attribution ADD COLUMN wheel_high REAL;
+
+-- By which recipe a builder made a build.
+CREATE INDEX source_build_by_build ON source_build (build);
