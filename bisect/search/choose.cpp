@@ -216,8 +216,7 @@ class Chooser {
 
   WheelChoice choice_of(int number) const {
     if (data_.wheels.empty()) return {};
-    for (std::size_t w = 0; w < data_.wheels.size(); ++w)
-      if (data_.wheels[w].number == number) return {static_cast<int>(w), -1};
+    if (const int known = data_.wheel_index(number); known >= 0) return {known, -1};
     return {-1, number < 0 ? log_.builder_origin : log_.origins[static_cast<std::size_t>(number)]};
   }
 

@@ -18,12 +18,6 @@ int origin_of(int number, const SearchLog& log) {
   return log.origins[static_cast<std::size_t>(number)];
 }
 
-int dense_index(int number, const Data& data) {
-  for (std::size_t i = 0; i < data.wheels.size(); ++i)
-    if (data.wheels[i].number == number) return static_cast<int>(i);
-  return -1;
-}
-
 const std::vector<int>& served_by(int commit, const SearchLog& log) {
   static const std::vector<int> none;
   const auto at = static_cast<std::size_t>(commit);
@@ -104,7 +98,7 @@ class Comparison {
 
   Means means(int good, int bad, double size) const {
     if (good == bad) return Means::wheel;
-    const int a = dense_index(good, data_), b = dense_index(bad, data_);
+    const int a = data_.wheel_index(good), b = data_.wheel_index(bad);
     const int odd = fit_.hypothesis.odd;
     if (origin_of(good, log_) == origin_of(bad, log_) && (odd < 0 || (a != odd && b != odd)))
       return Means::origin;
@@ -113,7 +107,7 @@ class Comparison {
                                                                     : Means::nothing;
   }
   double measured_difference(int good, int bad) const {
-    return difference(fit_, dense_index(good, data_), dense_index(bad, data_)).first;
+    return difference(fit_, data_.wheel_index(good), data_.wheel_index(bad)).first;
   }
 
  private:
@@ -359,7 +353,7 @@ std::vector<int> wheels_for(int commit, int gap, const Data& data, const SearchL
     }
     most = sides;
     // Of wheels that were never measured, one of each origin will do.
-    if (dense_index(number, data) < 0 && !origins.insert(origin_of(number, log)).second) continue;
+    if (data.wheel_index(number) < 0 && !origins.insert(origin_of(number, log)).second) continue;
     best.push_back(number);
   }
   return best;

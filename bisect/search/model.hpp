@@ -75,6 +75,12 @@ struct Data {
   int builds() const { return static_cast<int>(measured.size()); }
   int gaps() const { return static_cast<int>(commits.size()) - 1; }
   int runs() const { return static_cast<int>(y.size()); }
+  // Index of the wheel that has this number in the log; -1: it was not measured, or plays no part.
+  int wheel_index(int number) const {
+    for (std::size_t w = 0; w < wheels.size(); ++w)
+      if (wheels[w].number == number) return static_cast<int>(w);
+    return -1;
+  }
 };
 // Both ends must have been measured. `apart`: wheels may differ. If not, all are taken to be alike,
 // and each commit counts on the wheel that has most of its runs.

@@ -109,12 +109,6 @@ SearchLog on_main_wheels(SearchLog log) {
   return log;
 }
 
-int index_of_wheel(int number, const Data& data) {
-  for (std::size_t i = 0; i < data.wheels.size(); ++i)
-    if (data.wheels[i].number == number) return static_cast<int>(i);
-  return -1;
-}
-
 }  // namespace
 
 Data pack(const SearchLog& all, const SearchPolicy& policy, bool apart) {
@@ -141,7 +135,7 @@ Data pack(const SearchLog& all, const SearchPolicy& policy, bool apart) {
     if (new_commit) data.commits.push_back(commit);
     if (new_commit || data.measured.back().number != number) {
       data.measured.push_back(
-          {static_cast<int>(data.commits.size()) - 1, index_of_wheel(number, data), number});
+          {static_cast<int>(data.commits.size()) - 1, data.wheel_index(number), number});
       data.build_blocks.push_back(static_cast<int>(data.blocks.size()));
     }
     std::sort(values.begin(), values.end());
