@@ -181,7 +181,7 @@ std::vector<std::pair<long long, bool>> told(const std::vector<Position>& series
   return out;
 }
 
-using Told = std::vector<std::pair<long long, bool>>;
+using Signs = std::vector<std::pair<long long, bool>>;
 
 }  // namespace
 
@@ -189,29 +189,29 @@ TEST_CASE("a weak step takes no room from a strong one") {
   for (const int last : {5, 13, 16, 17, 18, 24, 60}) {
     CAPTURE(last);
     CHECK(told(stretches({{1, 6}, {2.4, 14}, {.8, 5}, {.95, last}})) ==
-          Told{{6, true}, {20, false}, {25, true}});
+          Signs{{6, true}, {20, false}, {25, true}});
   }
 }
 
 TEST_CASE("values that are equal or rounded have the changes of those that are not") {
   std::vector<double> values;
   for (int i = 0; i < 20; ++i) values.push_back((i < 10 ? 10 : 20) + .01 * (i % 10));
-  CHECK(told(positions_of(values)) == Told{{10, true}});
+  CHECK(told(positions_of(values)) == Signs{{10, true}});
   values[9] = values[8];
-  CHECK(told(positions_of(values)) == Told{{10, true}});
+  CHECK(told(positions_of(values)) == Signs{{10, true}});
   for (double& value : values) value = std::round(value);
-  CHECK(told(positions_of(values)) == Told{{10, true}});
+  CHECK(told(positions_of(values)) == Signs{{10, true}});
 }
 
 TEST_CASE("a level between two others is told from five positions on, and a spike is not") {
   for (const int positions : {5, 6, 8, 10, 13, 16, 20}) {
     CAPTURE(positions);
     CHECK(told(noisy({{100, 30}, {160, positions}, {100, 30}}, .01, 3)) ==
-          Told{{30, true}, {30 + positions, false}});
+          Signs{{30, true}, {30 + positions, false}});
   }
   for (const int positions : {1, 2, 3, 4})
     CHECK(told(noisy({{100, 30}, {160, positions}, {100, 30}}, .01, 3)).empty());
-  CHECK(told(noisy({{100, 40}, {160, 6}, {100, 3}}, .01, 3)) == Told{{40, true}});
+  CHECK(told(noisy({{100, 40}, {160, 6}, {100, 3}}, .01, 3)) == Signs{{40, true}});
 }
 
 TEST_CASE("steps below the threshold that reach it together are one change") {
@@ -345,5 +345,5 @@ TEST_CASE("a quiet part shows steps that the scatter of the whole series would h
   auto series = noisy({{150, 60}}, .15, 3);
   for (const Position& quiet : noisy({{100, 60}, {85, 10}}, .005, 4))
     series.push_back({static_cast<long long>(series.size()), quiet.runs});
-  CHECK(told(series) == Told{{60, false}, {120, false}});
+  CHECK(told(series) == Signs{{60, false}, {120, false}});
 }
