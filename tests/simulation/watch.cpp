@@ -420,7 +420,7 @@ void Watch::check_liveness(const Database& db) const {
 
 // Once, by the issue that names it or, where machines failed the search, by one without a name.
 void Watch::check_told(const Database& db, const Step& step) const {
-  int issues = 0;
+  std::vector<std::string> issues;
   std::set<int> told;
   for (const Regression& regression : all_regressions(db)) {
     if (!stands(regression)) continue;
@@ -436,13 +436,14 @@ void Watch::check_told(const Database& db, const Step& step) const {
                         position_of(db, truth_, regression.good) < step.commit &&
                         step.commit <= position_of(db, truth_, regression.bad);
     if (!names && !covers) continue;
-    ++issues;
+    issues.push_back(text_of(regression));
     told.insert(classes.begin(), classes.end());
   }
-  if (issues == 0) violated("every step is told", "nobody was told of the " + text_of(step));
-  if (issues > 1)
-    violated("one issue per cause",
-             std::to_string(issues) + " regressions tell of the " + text_of(step));
+  if (issues.empty()) violated("every step is told", "nobody was told of the " + text_of(step));
+  if (issues.size() > 1)
+    violated("one issue per cause", std::to_string(issues.size()) + " regressions tell of the " +
+                                        text_of(step) + ": " + issues.front() + ", " +
+                                        issues.back());
   for (const int machine : step.classes)
     if (!told.contains(machine))
       violated("every step is told with its classes",
