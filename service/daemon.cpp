@@ -466,8 +466,12 @@ struct Daemon::Impl {
   }
 
   void announce(const OutboxMessage& message) {
-    log::info("outbox key={} state={} url={} error={}", message.key, name_of(message.state),
-              message.url, message.error);
+    if (message.state == OutboxState::failed)
+      log::warn("the issue tracker refused a report report={} key={} error=\"{}\"",
+                message.id.value, message.key, message.error);
+    else
+      log::info("outbox key={} state={} url={} error={}", message.key, name_of(message.state),
+                message.url, message.error);
     events.publish("report", nlohmann::json{{"id", message.id.value},
                                             {"state", name_of(message.state)},
                                             {"url", message.url}}

@@ -68,6 +68,7 @@ void add_all(Routes& routes, Tokens* tokens) {
   add_series_history_routes(routes);
   add_night_routes(routes);
   add_job_routes(routes);
+  add_report_routes(routes);
   add_mark_routes(routes);
   add_import_routes(routes);
   add_webhook_routes(routes);

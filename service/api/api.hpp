@@ -50,7 +50,8 @@ class Heartbeat {
   std::atomic<Instant> last_ = Instant::min();
 };
 
-// What stops nights as of the last tick; written by the engine's thread, read by the routes.
+// What stops nights or reports as of the last tick; written by the engine's thread, read by the
+// routes.
 class Obstacles {
  public:
   void set(std::vector<Obstacle> found);

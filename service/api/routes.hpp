@@ -97,6 +97,7 @@ void add_profile_routes(Routes& routes);
 void add_extent_routes(Routes& routes);
 void add_author_routes(Routes& routes);  // and who repaired what
 void add_triage_routes(Routes& routes);  // POST /regressions/{id}/dismiss and others
+void add_report_routes(Routes& routes);  // POST /reports/{id}/retry
 void add_night_routes(Routes& routes);   // POST /nights, /nights/{id}/cancel
 void add_job_routes(Routes& routes);     // POST /jobs/{id}/cancel
 void add_mark_routes(Routes& routes);    // POST /marks, DELETE /marks/{id}

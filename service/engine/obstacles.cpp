@@ -6,11 +6,14 @@
 #include "service/engine/jobs/session_plan.hpp"
 #include "storage/builds.hpp"
 #include "storage/nights.hpp"
+#include "storage/outbox.hpp"
 #include "storage/runners.hpp"
 #include "storage/runs.hpp"
 
 namespace nightjar::service {
 namespace {
+
+constexpr std::chrono::hours kRefusalIsTold{14 * 24};
 
 std::string joined(const std::vector<std::string>& texts) {
   std::string all;
@@ -71,6 +74,18 @@ std::string runner_trouble(const NightFacts& facts, const Config& config) {
   return "";
 }
 
+// Nobody reads what the tracker did not take.
+std::string report_trouble(const NightFacts& facts) {
+  if (facts.refused.empty()) return "";
+  const OutboxMessage& newest = facts.refused.front();
+  const std::size_t others = facts.refused.size() - 1;
+  return "the issue tracker refused report " + std::to_string(newest.id.value) +
+         (newest.title.empty() ? "" : " (" + newest.title + ")") + ": " + newest.error +
+         (others == 0 ? "" : "; and " + std::to_string(others) + " more of the last two weeks") +
+         ". Mend the cause, then POST /api/v1/reports/" + std::to_string(newest.id.value) +
+         "/retry";
+}
+
 std::string schedule_trouble(const Config& config) {
   const bool starts =
       !config.night.at.empty() || config.night.on_new_build || !config.webhook.secret_file.empty();
@@ -121,6 +136,7 @@ NightFacts night_facts(const EngineView& view) {
   const auto live = live_runners(view);
   facts.now = view.clock.now();
   add_last_nights(view, by_variant);
+  facts.refused = storage::refused_messages(view.db, facts.now - kRefusalIsTold);
   facts.runners = static_cast<int>(storage::all_runners(view.db).size());
   facts.live = static_cast<int>(live.size());
   facts.able = static_cast<int>(std::count_if(live.begin(), live.end(), [&](const Runner& runner) {
@@ -154,6 +170,7 @@ std::vector<Obstacle> find_obstacles(const Surroundings& around,
   }
   if (facts) add(ObstacleKind::runner, runner_trouble(*facts, config));
   add(ObstacleKind::schedule, schedule_trouble(config));
+  if (facts) add(ObstacleKind::report, report_trouble(*facts));
   return found;
 }
 

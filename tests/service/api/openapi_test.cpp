@@ -203,6 +203,7 @@ Call call_for(World& world, const std::string& path, const std::string& operatio
       {"cancel_night", day.night.id.value},
       {"cancel_job", day.leased[3].id.value + 1},  // queued
       {"delete_mark", 1},
+      {"retry_report", 1},
       {"fail_job", day.leased[0].id.value},
       {"release_job", day.leased[1].id.value},
       {"renew_lease", day.leased[2].id.value},
@@ -285,6 +286,7 @@ TEST_CASE("Every operation of openapi.json answers what the document promises") 
   add_recovered(world, day);
   REQUIRE(add_spent(world, day).value == day.regression.id.value + 3);
   add_profiles(world, day);
+  refuse_report(world, OutboxId{1});
   const auto builds = claim_builds(world, day);
   const auto enrolled = enrol(world);
   const auto document = world.get("/openapi.json").json;
@@ -320,7 +322,7 @@ TEST_CASE("Every operation of openapi.json answers what the document promises") 
         CHECK_FALSE(reply.json["items"].empty());
       asked.insert(id);
     }
-  CHECK(asked.size() == 79);
+  CHECK(asked.size() == 80);
   web::RawClient client(world.server.port());
   client.write("GET /api/v1/events HTTP/1.1\r\nHost: x\r\n\r\n");
   CHECK(client.read_past("\r\n\r\n").find("text/event-stream") != std::string::npos);

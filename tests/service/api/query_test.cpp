@@ -500,6 +500,24 @@ TEST_CASE("What stops nights is listed while the service is ready, and counted")
   CHECK_THAT(text, Catch::Contains("nightjar_obstacles{kind=\"runner\"} 0\n"));
 }
 
+TEST_CASE("A report that the tracker refused is sent again when an admin says so, and only then") {
+  World world;
+  fill(world);
+  const std::string retry = "/api/v1/reports/1/retry";
+  CHECK(world.post(retry, {}, "admin").status == 409);  // it is pending
+  refuse_report(world, nightjar::OutboxId{1});
+  CHECK_THAT(world.get("/metrics").text,
+             Catch::Contains("nightjar_outbox_messages{state=\"failed\"} 1\n"));
+  CHECK(world.post(retry, {}, "read").status == 403);
+  const auto reply = world.post(retry, {}, "admin");
+  REQUIRE(reply.status == 200);
+  CHECK(reply.json["state"] == "pending");
+  CHECK(reply.json["not_before"] == nullptr);
+  CHECK(world.send("GET", "/api/v1/audit", "admin").json["items"].at(0)["action"] ==
+        "retry-report");
+  CHECK(world.post("/api/v1/reports/99/retry", {}, "admin").status == 404);
+}
+
 TEST_CASE("Metrics count jobs, regressions and requests") {
   World world;
   fill(world);

@@ -89,6 +89,15 @@ TEST_CASE("each thing that stops nights is told once, with its reason") {
       {ObstacleKind::runner, "(python/**, native/**)", [](Calm& c) { c.facts.able = 0; }},
       {ObstacleKind::schedule, "set [night] at",
        [](Calm& c) { c.config.night.on_new_build = false; }},
+      {ObstacleKind::report,
+       "refused report 7 (+25 % since 1a2b3c4): issues are disabled; and 1 more of the last two "
+       "weeks. Mend the cause, then POST /api/v1/reports/7/retry",
+       [](Calm& c) {
+         c.facts.refused.resize(2);
+         c.facts.refused[0].id = OutboxId{7};
+         c.facts.refused[0].title = "+25 % since 1a2b3c4";
+         c.facts.refused[0].error = "issues are disabled";
+       }},
   }));
   Calm calm;
   row.spoil(calm);

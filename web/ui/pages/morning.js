@@ -87,7 +87,8 @@ function obstacles({ ready, runners }) {
     r.live && r.quarantined_until);
   return [!ready.ready && failure("The service cannot work.", { message: ready.detail }),
     ready.obstacles.length > 0 && el("div", { class: "error", role: "alert" },
-      strong("No night can start:"),
+      strong(ready.obstacles.every((o) => o.kind === "report")
+        ? "Nobody gets some reports:" : "No night can start:"),
       el("ul", {}, ready.obstacles.map((o) => el("li", {}, `${o.kind}: ${o.reason}`)))),
     silent.map((r) => el("p", { class: "warning" }, link("#/machines", r.name),
       ` (${machineName(r.machine)}) was last seen `, when(r.seen_at),
