@@ -39,7 +39,8 @@ TEST_CASE("A package cannot name a folder of the machine as one of its libraries
   fs::create_directories(site / "nvidia/cudnn");
   fs::create_directories(secrets / "lib");
   fs::create_directory_symlink(secrets / "lib", site / "nvidia/cudnn/lib");
-  add_package(site, "nvidia-a", (secrets / "libx.so").string() + ",,\n../secrets/libx.so,,\n");
+  add_package(site, "nvidia-a",
+              (secrets / "libcuda.so").string() + ",,\n../secrets/libcuda.so,,\n");
   add_package(site, "nvidia-b", "\"never closed,,\n");
   CHECK(libraries_of_packages(site).empty());
 }

@@ -162,7 +162,7 @@ for name, number in (("add_key", 217 if arm else 248), ("keyctl", 219 if arm els
         ("clone3", 435), ("fsopen", 430), ("open_by_handle_at", 265 if arm else 304),
         ("clone", 220 if arm else 56)):
     said(name, libc.syscall(number, 0x10000000 if name == "clone" else 0, 0, 0, 0, 0))
-for name, family, kind in (("vsock", 40, 1), ("packet", 17, 3), ("alg", 38, 5), ("xdp", 44, 3),
+for name, family, kind in (("vsock", 40, 1), ("packet", 17, 3), ("alg", 38, 5), ("bluetooth", 31, 3),
         ("netfilter", 16, 3), ("unix", 1, 1), ("inet", 2, 1), ("inet6", 10, 1), ("route", 16, 3)):
     said(name, libc.socket(family, kind, 12 if name == "netfilter" else 0))
 )";
@@ -173,7 +173,7 @@ for name, family, kind in (("vsock", 40, 1), ("packet", 17, 3), ("alg", 38, 5), 
         "perf_event_open EPERM\nbpf EPERM\nptrace EPERM\nprocess_vm_readv EPERM\n"
         "userfaultfd EPERM\nunshare EPERM\nclone3 ENOSYS\nfsopen EPERM\n"
         "open_by_handle_at EPERM\nclone EPERM\n"
-        "vsock EAFNOSUPPORT\npacket EAFNOSUPPORT\nalg EAFNOSUPPORT\nxdp EAFNOSUPPORT\n"
+        "vsock EAFNOSUPPORT\npacket EAFNOSUPPORT\nalg EAFNOSUPPORT\nbluetooth EAFNOSUPPORT\n"
         "netfilter EPROTONOSUPPORT\nunix done\ninet done\ninet6 done\nroute done\n");
 }
 
