@@ -126,7 +126,7 @@ NativeProgram NativeCache::compile(const LibTorch& libtorch, const NativeProgram
     confinement->written.push_back(work.path());
     confinement->shown.insert(confinement->shown.end(), {sources_, libtorch.prefix});
   }
-  const ProcessResult configured = run_build(configure, rights, stop);
+  const ProcessResult configured = run_untrusted(configure, rights, stop);
   if (stop.stop_requested()) throw Stopped();
   if (!configured.start_error.empty())
     return {{}, {}, true, "cannot compile native workloads: " + configured.start_error};
@@ -135,7 +135,7 @@ NativeProgram NativeCache::compile(const LibTorch& libtorch, const NativeProgram
   const auto jobs = std::to_string(std::max(1u, std::thread::hardware_concurrency()));
   ProcessSpec compile = tool({"cmake", "--build", build.string(), "-j", jobs}, work.path());
   choose_cache(compile, confinement != nullptr);
-  const ProcessResult built = run_build(compile, rights, stop);
+  const ProcessResult built = run_untrusted(compile, rights, stop);
   if (stop.stop_requested()) throw Stopped();
   if (!built.fine())
     return {{},

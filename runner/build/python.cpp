@@ -128,7 +128,7 @@ ImportCheck check_import(const fs::path& python, const fs::path& site_packages,
   spec.timeout_seconds = 180;
   if (auto* confinement = std::get_if<Confinement>(&rights))
     confinement->shown.push_back(site_packages);
-  const ProcessResult result = run_build(spec, rights, std::move(stop));
+  const ProcessResult result = run_untrusted(spec, rights, std::move(stop));
   ImportCheck check;
   const auto said = nlohmann::json::parse(result.protocol, nullptr, false);
   if (!result.fine() || !said.is_object()) {
@@ -152,8 +152,8 @@ bool DeviceUse::any() const {
 
 DeviceUse device_use(const fs::path& python, const Confinement* confinement, std::stop_token stop) {
   const ProcessSpec spec = trusted_python(python, kDeviceUse);
-  const auto said = said_in(confinement ? run_build(spec, *confinement, std::move(stop))
-                                        : run_trusted(spec, std::move(stop)));
+  const auto said =
+      said_in(confinement ? run_untrusted(spec, *confinement, stop) : run_trusted(spec, stop));
   DeviceUse use;
   if (!said.is_object()) return use;
   use.problems = said.at("problems").get<std::map<std::string, std::string>>();
@@ -196,7 +196,7 @@ void compile_byte_code(const fs::path& python, const fs::path& folder,
   spec.timeout_seconds = 900;
   spec.output_bytes = 16 << 20;
   if (auto* confinement = std::get_if<Confinement>(&rights)) confinement->written.push_back(folder);
-  run_build(spec, rights, std::move(stop));
+  run_untrusted(spec, rights, std::move(stop));
 }
 
 }  // namespace nightjar::runner

@@ -250,7 +250,7 @@ class Maker {
     std::vector<fs::path> seen;
     if (fs::exists(order_.repository)) seen.push_back(fs::absolute(order_.repository));
     const auto remove = put_in_place(recipe_, {order_.work, seen}, spec);
-    ProcessResult result = run_build(spec, kOfRecipes, stop_);
+    ProcessResult result = run_untrusted(spec, kOfRecipes, stop_);
     if (!remove.empty() && !result.exit_code) {
       ProcessSpec ended;
       ended.command = remove;

@@ -62,7 +62,7 @@ std::string confinement_problem() {
   spec.command = {"true"};
   spec.environment = clean_environment("/tmp");
   spec.timeout_seconds = 30;
-  const ProcessResult result = run_build(spec, Confinement{});
+  const ProcessResult result = run_untrusted(spec, Confinement{});
   return result.fine() ? "" : result.describe();
 }
 

@@ -307,7 +307,8 @@ ProcessResult run_trusted(const ProcessSpec& spec, std::stop_token stop) {
   return Guard(at_home, nullptr, {}, std::move(stop)).run();
 }
 
-ProcessResult run_build(const ProcessSpec& spec, const BuildRights& rights, std::stop_token stop) {
+ProcessResult run_untrusted(const ProcessSpec& spec, const BuildRights& rights,
+                            std::stop_token stop) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   static const MemoryBudget budget = budget_of(memory_of_machine());
   return Guard(spec, std::get_if<Confinement>(&rights), budget, std::move(stop)).run();

@@ -74,8 +74,8 @@ struct ProcessResult {
 ProcessResult run_trusted(const ProcessSpec& spec, std::stop_token stop = {});
 
 // Runs a program that is, loads or translates what a build brought.
-ProcessResult run_build(const ProcessSpec& spec, const BuildRights& rights,
-                        std::stop_token stop = {});
+ProcessResult run_untrusted(const ProcessSpec& spec, const BuildRights& rights,
+                            std::stop_token stop = {});
 
 // A Python program that stands in our sources.
 class PythonText {

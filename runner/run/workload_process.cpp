@@ -91,7 +91,7 @@ ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>
   spec.cpus = cpus_for(limits.threads);
   // The control workload measures the machine and has no build.
   if (!workload && place.site_packages.empty()) return run_trusted(spec, std::move(stop));
-  return run_build(spec, rights_at(place, home.path()), std::move(stop));
+  return run_untrusted(spec, rights_at(place, home.path()), std::move(stop));
 }
 
 }  // namespace nightjar::runner
