@@ -1,5 +1,6 @@
-"""A module of a hostile build or dependency that has the name of one of Python's own, or of one that
-Python imports by itself. Whoever imports it tells where it ran, and then gets the real module."""
+"""A module of a hostile build or dependency that has the name of one of Python's own, or of one
+that Python imports by itself. Whoever imports it tells where it ran, and then gets the real
+module."""
 import builtins
 import importlib
 import os
