@@ -149,6 +149,10 @@ std::uint16_t Server::port() const {
   return impl_->port;
 }
 
+const Ledger& Server::ledger() const {
+  return impl_->state->bytes;
+}
+
 Server::Counters Server::counters() const {
   const auto& state = *impl_->state;
   return {state.requests, state.errors_4xx, state.errors_5xx, state.open};

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "web/server/ledger.hpp"
 #include "web/server/message.hpp"
 
 namespace nightjar::web {
@@ -30,6 +31,13 @@ struct Route {
 };
 
 struct Limits {
+  // What is in memory for clients at once: heads, bodies, answers that are not yet written, parts
+  // of files, events that wait.
+  Budgets bytes{.anonymous = {16u << 20, 8u << 20},
+                .readers = {32u << 20, 16u << 20},
+                .agents = {256u << 20, 160u << 20},
+                .admins = {192u << 20, 160u << 20},
+                .cache = {8u << 20, 8u << 20}};
   std::size_t header_bytes = 16 << 10;
   // For a head, and for the body of a sender without a token. Others may take longer over a body
   // while it comes: the time begins anew with every 16 KiB.
@@ -88,6 +96,8 @@ class Server {
     std::uint64_t requests = 0, errors_4xx = 0, errors_5xx = 0, connections = 0;
   };
   Counters counters() const;
+  // Of bytes in memory, by Limits::bytes.
+  const Ledger& ledger() const;
 
  private:
   struct Impl;

@@ -23,13 +23,19 @@ class Connection;
 
 struct ServerState {
   ServerState(boost::asio::io_context& io, ServerConfig with)
-      : executor(io.get_executor()), config(std::move(with)), acceptor(io), sweep(io), retry(io) {
+      : executor(io.get_executor()),
+        config(std::move(with)),
+        bytes(config.limits.bytes),
+        acceptor(io),
+        sweep(io),
+        retry(io) {
     for (const std::string& proxy : config.trusted_proxies)
       trusted_proxies.insert(boost::asio::ip::make_address(proxy));
   }
 
   boost::asio::io_context::executor_type executor;
   ServerConfig config;
+  Ledger bytes;
   Router router;
   boost::asio::ip::tcp::acceptor acceptor;
   boost::asio::steady_timer sweep;  // ends what took too long
