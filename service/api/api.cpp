@@ -2,6 +2,7 @@
 
 #include "service/api/enrolment.hpp"
 #include "web/secret.hpp"
+#include "web/text.hpp"
 
 namespace nightjar::service::api {
 namespace asio = boost::asio;
@@ -50,6 +51,9 @@ web::ServerConfig without_tokens(const Config& config) {
   server.port = config.service.port;
   server.open_reads = config.service.open_reads;
   server.trusted_proxies = config.service.trusted_proxies;
+  server.host_names = config.service.host_names;
+  if (auto host = web::host_of(config.service.public_url))
+    server.host_names.push_back(*std::move(host));
   return server;
 }
 

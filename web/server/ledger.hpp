@@ -29,7 +29,7 @@ struct Budget {
   std::size_t all = 0, each = 0;
 };
 struct Budgets {
-  Budget anonymous, readers, agents, admins, cache;
+  Budget anonymous{}, readers{}, agents{}, admins{}, cache{};
   const Budget& of(Account account) const;
 };
 
