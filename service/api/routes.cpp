@@ -77,11 +77,12 @@ void read_kept(Context& context, const Work& work, const web::Request& request,
     if (const auto etag = context.cache.etag(ticket); !etag.empty() && etag == *wanted)
       return respond(unchanged(etag));
   if (const auto answer = context.cache.find(ticket)) return respond(for_client(request, answer));
-  const bool first = context.cache.join(ticket, [request, respond](const Cache::Answer& answer) {
+  // Without copies, which no ledger would know: the request lives as long as its respond.
+  const bool first = context.cache.join(ticket, [&request, respond](const Cache::Answer& answer) {
     respond(for_client(request, answer));
   });
   if (!first) return;
-  asio::post(context.read, [&context, work, request, ticket] {
+  context.turns.post(request, [&context, work, &request, ticket] {
     auto response = query(context, work, request);
     compress(request, response);
     tag(response);
@@ -92,6 +93,11 @@ void read_kept(Context& context, const Work& work, const web::Request& request,
 }
 
 }  // namespace
+
+Routes::Routes(web::Server& with_server, Context& with_context)
+    : server(with_server), context(with_context) {
+  context.cache.charge_to(server.ledger());
+}
 
 void Routes::describe(Operation operation) {
   if (operation.role != web::Role::none)
@@ -111,9 +117,8 @@ void Routes::add(Operation operation, web::Handler handler,
 void Routes::read(Operation operation, Work work, Kept kept) {
   operation.problems.push_back(bad_query);
   if (kept == Kept::until_change) operation.problems.push_back(not_modified);
-  const auto executor = kept == Kept::never ? std::optional(context.read) : std::nullopt;
-  auto handler = [&context = context, known = operation.parameters, work = std::move(work), kept](
-                     const web::Request& request, web::Respond respond) {
+  web::Handler handler = [&context = context, known = operation.parameters, work = std::move(work),
+                          kept](const web::Request& request, web::Respond respond) {
     try {
       check_query(request, known);
       if (kept == Kept::until_change) return read_kept(context, work, request, respond);
@@ -124,7 +129,21 @@ void Routes::read(Operation operation, Work work, Kept kept) {
     compress(request, response);
     respond(std::move(response));
   };
-  add(std::move(operation), std::move(handler), executor);
+  if (kept == Kept::never)
+    add_reading(std::move(operation), std::move(handler));
+  else
+    add(std::move(operation), std::move(handler));
+}
+
+void Routes::add_reading(Operation operation, web::Handler handler, std::size_t body_limit) {
+  auto in_turn = [&context = context, handler = std::move(handler)](const web::Request& request,
+                                                                    web::Respond respond) {
+    // The request lives as long as its respond.
+    context.turns.post(request, [handler, &request, respond = std::move(respond)] {
+      web::answer_by(handler, request, respond);
+    });
+  };
+  add(std::move(operation), std::move(in_turn), std::nullopt, body_limit);
 }
 
 void Routes::write(Operation operation, Work work, std::size_t body_limit, Refuse refuse) {
