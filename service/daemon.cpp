@@ -63,6 +63,7 @@ std::unique_ptr<IssueTracker> make_tracker(const Config& config, const Clock& cl
 git::RepositoryOptions repository_options(const Config& config) {
   git::RepositoryOptions options;
   options.url = config.repository.url;
+  options.redaction = Redaction::of_url(options.url);
   options.path = config.service.data / "repository.git";
   options.branches = {config.repository.main, config.repository.nightly};
   options.limits = {config.repository.fetch_timeout, config.repository.fetch_stall_timeout};
