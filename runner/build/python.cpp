@@ -5,6 +5,7 @@
 
 #include "runner/catalog/source_tree.hpp"
 #include "runner/process/process.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
 
@@ -96,7 +97,7 @@ nlohmann::json said_by(const fs::path& python, const char* text, std::stop_token
   spec.folder = "/";
   spec.confinement = confinement;
   const ProcessResult result = run_process(spec, std::move(stop));
-  return result.fine() ? nlohmann::json::parse(result.protocol, nullptr, false) : nlohmann::json();
+  return result.fine() ? parse_foreign(result.protocol) : nlohmann::json();
 }
 
 // A list of paths.
@@ -136,7 +137,7 @@ ImportCheck check_import(const fs::path& python, const fs::path& site_packages,
   if (spec.confinement) spec.confinement->shown.push_back(site_packages);
   const ProcessResult result = run_process(spec, std::move(stop));
   ImportCheck check;
-  const auto said = nlohmann::json::parse(result.protocol, nullptr, false);
+  const auto said = parse_foreign(result.protocol);
   if (!result.fine() || !said.is_object()) {
     check.broken = "import " + expected.module + " " + result.describe();
     check.machine_failed = result.cannot_tell();

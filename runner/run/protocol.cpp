@@ -13,7 +13,8 @@ namespace nightjar::runner {
 using Json = nlohmann::json;
 namespace {
 
-constexpr int kBlocksPeakAt = 8;  // iterations
+constexpr int kBlocksPeakAt = 8;                 // iterations
+constexpr std::size_t kLongestLine = 16u << 20;  // bytes; of JSON, memory takes ten times as much
 constexpr const char* kNoResult = "the workload ended without a result";
 
 // A line that breaks the protocol; becomes the run's reason.
@@ -157,6 +158,8 @@ void read_lines(std::string_view text, ParsedRun& run) {
     text.remove_prefix(std::min(end + 1, text.size()));
     if (one.empty()) continue;
     try {
+      if (one.size() > kLongestLine)
+        throw Garbage("it has more than " + std::to_string(kLongestLine) + " bytes");
       const Json event = parse_foreign(one);
       if (event.is_discarded()) throw Garbage("no JSON: '" + std::string(one.substr(0, 80)) + "'");
       reader.take(event);

@@ -108,6 +108,8 @@ TEST_CASE("An answer that breaks the protocol is a failed run that says why") {
       {"after the end", kSample + kResult + kSample, "something follows the result"},
       {"an error that is none", R"({"event": "error", "status": "measured", "reason": "x"})",
        "error with status"},
+      {"a line without end", kReady + "[" + std::string(17 << 20, '1') + "]",
+       "line 2 of the workload's answer: it has more than 16777216 bytes"},
       {"binary", std::string("\0\xff\xfe", 3), "no JSON"},
   };
   for (const Case& one : cases) {
