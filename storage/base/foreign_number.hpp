@@ -25,7 +25,7 @@ template <std::integral T>
 constexpr std::optional<T> integer_in(double value, T least = std::numeric_limits<T>::min(),
                                       T most = std::numeric_limits<T>::max()) {
   if (!foreign_number_detail::fits<T>(value)) return std::nullopt;
-  const T whole = static_cast<T>(value);  // NOLINT(custom-foreign-number): it fits
+  const T whole = static_cast<T>(value);
   if (static_cast<double>(whole) != value || whole < least || whole > most) return std::nullopt;
   return whole;
 }
@@ -36,7 +36,7 @@ template <std::integral T>
 constexpr T clamped_integer(double value, T least = std::numeric_limits<T>::min(),
                             T most = std::numeric_limits<T>::max()) {
   if (!foreign_number_detail::fits<T>(value)) return value > 0 ? most : least;
-  const T whole = static_cast<T>(value);  // NOLINT(custom-foreign-number): it fits
+  const T whole = static_cast<T>(value);
   return whole < least ? least : whole > most ? most : whole;
 }
 
