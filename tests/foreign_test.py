@@ -38,7 +38,8 @@ def test_what_others_write_is_read_with_its_limits():
     for path in sources():
         relative = path.relative_to(ROOT).as_posix()
         for number, line in enumerate(path.read_text().splitlines(), 1):
-            complaints += [f"{relative}:{number}: {why}" for why in complaints_about(relative, line)]
+            for why in complaints_about(relative, line):
+                complaints.append(f"{relative}:{number}: {why}")
     assert not complaints, "\n".join(complaints)
 
 

@@ -1,5 +1,5 @@
-"""Files that are handed to the programs: whatever they hold, the answer is one clear line, and the exit
-code of wrong use."""
+"""Files that are handed to the programs: whatever they hold, the answer is one clear line, and the
+exit code is that of wrong use."""
 import subprocess
 
 import pytest
@@ -69,7 +69,8 @@ def test_a_json_file_without_bounds(place, command, name):
 
 @pytest.mark.parametrize("name", JSON)
 def test_a_list_of_workloads_without_bounds(place, name):
-    assert "workloads.json" in refused(place, "nightjar-runner", "list", "--workloads", f"of_{name}")
+    folder = f"of_{name}"
+    assert "workloads.json" in refused(place, "nightjar-runner", "list", "--workloads", folder)
 
 
 @pytest.mark.parametrize("name", JSON)

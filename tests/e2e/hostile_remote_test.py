@@ -1,5 +1,6 @@
-"""A hostile git remote and the real service: whatever it says, the service lives on, tells the operator
-in one line, and shows no secret."""
+"""A hostile git remote and the real service: whatever it says, the service lives on, tells the
+operator in one line, and shows no secret."""
+import base64
 import sys
 
 import pytest
@@ -11,7 +12,7 @@ sys.path.append(str(ROOT / "tests" / "support" / "hostile"))
 import remote
 
 SECRET = "s3cr3tword"
-IN_BASE64 = "bWU6czNjcjN0d29yZA"
+IN_BASE64 = base64.b64encode(f"me:{SECRET}".encode()).decode().rstrip("=")
 
 
 @pytest.fixture(params=list(remote.MOODS))
