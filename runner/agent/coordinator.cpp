@@ -1,6 +1,7 @@
 #include "runner/agent/coordinator.hpp"
 
-#include "storage/base/foreign_text.hpp"
+#include <algorithm>
+
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
@@ -11,7 +12,20 @@ using Json = nlohmann::json;
 namespace {
 
 constexpr std::size_t kLarge = 64 << 10;  // bytes; a body that may take its time
-constexpr std::size_t kReason = 2000;     // characters that the service takes
+
+// What the service takes as one line: control characters (C0 and C1) become spaces, the rest of a
+// long text goes.
+std::string one_line(std::string text) {
+  text.resize(std::min<std::size_t>(text.size(), 2000));
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const bool c1 =
+        byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
+    if (c1) text.erase(i, 1);
+    if (byte < 0x20 || byte == 0x7f || c1) text[i] = ' ';
+  }
+  return text;
+}
 
 // The body that names a claim, to be added to.
 Json of_claim(const Claim& claim) {
@@ -79,7 +93,7 @@ Answer Coordinator::replace_token(const Sha256& own) {
 
 Answer Coordinator::enroll(const Registration& registration, RunnerId& runner) {
   auto facts = registration.facts;
-  for (auto& [name, value] : facts) value = shortened(value, kReason);
+  for (auto& [name, value] : facts) value = one_line(std::move(value));
   const Json body{{"name", registration.name},
                   {"labels", registration.labels},
                   {"version", NIGHTJAR_VERSION},
@@ -186,7 +200,7 @@ Answer Coordinator::send_outcome(JobId job, const std::string& outcome_json) {
 
 Answer Coordinator::fail(const Claim& claim, const std::string& reason, Failure kind) {
   Json body = of_claim(claim);
-  body["reason"] = shortened(reason, kReason);
+  body["reason"] = one_line(reason);
   if (kind == Failure::transient) body["transient"] = true;
   std::string text;
   return post(job_path(claim.job, "fail"),

@@ -3,12 +3,8 @@
 #include <algorithm>
 
 #include "runner/process/wait.hpp"
-#include "storage/base/foreign_number.hpp"
 
 namespace nightjar::runner {
-namespace {
-constexpr long kSoonest = 10, kLatest = 3'600'000;  // milliseconds until a lease is renewed
-}  // namespace
 
 LeaseKeeper::LeaseKeeper(std::string service, std::string token, Claim claim)
     : claim_(std::move(claim)),
@@ -20,8 +16,8 @@ LeaseKeeper::~LeaseKeeper() = default;
 void LeaseKeeper::keep(std::stop_token end) {
   double lease_seconds = claim_.lease_seconds;
   for (;;) {
-    const std::chrono::milliseconds third(
-        clamped_integer<long>(lease_seconds * 333, kSoonest, kLatest));
+    const auto third =
+        std::chrono::milliseconds(static_cast<long>(std::max(lease_seconds, 0.03) * 333));
     if (!wait_for(third, end)) return;
     if (coordinator_.renew(claim_, lease_seconds) != Answer::refused) continue;
     if (coordinator_.may_be_lifted()) continue;

@@ -13,8 +13,7 @@ namespace nightjar::runner {
 using Json = nlohmann::json;
 namespace {
 
-constexpr int kBlocksPeakAt = 8;                 // iterations
-constexpr std::size_t kLongestLine = 16u << 20;  // bytes; of JSON, memory takes ten times as much
+constexpr int kBlocksPeakAt = 8;  // iterations
 constexpr const char* kNoResult = "the workload ended without a result";
 
 // A line that breaks the protocol; becomes the run's reason.
@@ -151,6 +150,7 @@ void fail(RunResult& result, RunStatus status, std::string reason) {
 
 // nlohmann accepts no NaN or Infinity literal, so those end as garbage too.
 void read_lines(std::string_view text, ParsedRun& run) {
+  constexpr std::size_t longest_line = 16u << 20;  // bytes; as JSON it takes ten times as much
   AnswerReader reader(run);
   for (int line = 1; !text.empty(); ++line) {
     const auto end = std::min(text.find('\n'), text.size());
@@ -158,8 +158,8 @@ void read_lines(std::string_view text, ParsedRun& run) {
     text.remove_prefix(std::min(end + 1, text.size()));
     if (one.empty()) continue;
     try {
-      if (one.size() > kLongestLine)
-        throw Garbage("it has more than " + std::to_string(kLongestLine) + " bytes");
+      if (one.size() > longest_line)
+        throw Garbage("it has more than " + std::to_string(longest_line) + " bytes");
       const Json event = parse_foreign(one);
       if (event.is_discarded()) throw Garbage("no JSON: '" + std::string(one.substr(0, 80)) + "'");
       reader.take(event);

@@ -7,11 +7,9 @@
 #include "runner/process/failure.hpp"
 #include "runner/process/wait.hpp"
 #include "storage/base/files.hpp"
-#include "storage/base/foreign_number.hpp"
 
 namespace nightjar::runner {
 namespace {
-constexpr long kLongestPause = 86'400'000;  // milliseconds
 
 // SplitMix64: the same numbers with every compiler and library, which std's distributions are not.
 class Random {
@@ -40,7 +38,7 @@ Random random_of(const Script& script, const RunTask& task) {
 }
 
 void pretend(double seconds, std::stop_token stop) {
-  const std::chrono::milliseconds pause(clamped_integer<long>(seconds * 1000, 0, kLongestPause));
+  const std::chrono::milliseconds pause(static_cast<long>(seconds * 1000));
   if (pause.count() > 0 ? !wait_for(pause, stop) : stop.stop_requested()) throw Stopped();
 }
 
