@@ -63,7 +63,11 @@ void check_there(TomlTable& section, std::string_view key, const std::filesystem
 void check_secret(TomlTable& section, std::string_view key, const std::filesystem::path& file,
                   const char* variable) {
   const char* value = std::getenv(variable);
-  if (!value || !*value) check_there(section, key, file);
+  if (value && *value) return;
+  check_there(section, key, file);
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error))
+    section.fail(key, file.string() + " is a folder; name a file");
 }
 
 void check_owner_name(TomlTable& section, std::string_view key, const std::string& text) {

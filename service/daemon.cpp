@@ -66,6 +66,7 @@ git::RepositoryOptions repository_options(const Config& config) {
   options.path = config.service.data / "repository.git";
   options.branches = {config.repository.main, config.repository.nightly};
   options.limits = {config.repository.fetch_timeout, config.repository.fetch_stall_timeout};
+  options.redaction = Redaction::of_url(options.url);
   options.progress = [said =
                           std::chrono::steady_clock::time_point()](std::string_view line) mutable {
     const auto now = std::chrono::steady_clock::now();

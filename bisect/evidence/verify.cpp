@@ -501,7 +501,7 @@ Seal check_seal(const json& bundle, Hash hash) {
   seal.present = bundle.contains("seal");
   if (seal.present)
     seal.edited = edited_fields(bundle, hash);
-  else if (bundle.value("format_version", 1) >= sealed_format)
+  else if (field_or(bundle, "format_version", 1) >= sealed_format)
     seal.edited = {"/seal was removed"};
   return seal;
 }

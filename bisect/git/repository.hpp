@@ -23,6 +23,7 @@ struct RepositoryOptions {
   std::filesystem::path path;  // of the bare copy; made if it is not there
   std::vector<std::string> branches = {"main", "nightly"};  // the first must exist
   NetworkLimits limits;
+  Redaction redaction;                             // of the login, should the remote repeat it
   std::function<void(std::string_view)> progress;  // each line that git says while fetching
 };
 
@@ -61,6 +62,7 @@ class Repository final : public CommitGraph {
   [[noreturn]] void fail(const std::string& attempt, const std::string& advice) const;
 
   RepositoryOptions options_;
+  const std::string shown_url_;  // without a user and a password
   std::unique_ptr<git_repository, Close> repository_;
   mutable std::mutex mutex_;  // of libgit2's objects; never held over a network call
   std::mutex fetching_;

@@ -11,6 +11,7 @@
 #include "storage/base/digest.hpp"
 #include "storage/base/files.hpp"
 #include "storage/base/log.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
 #include "web/secret.hpp"
@@ -151,7 +152,7 @@ bool Agent::send_spooled() {
 
 void Agent::work_on(const Claim& claim, std::stop_token stop) {
   try {
-    const auto spec = nlohmann::json::parse(claim.spec).get<JobSpec>();
+    const auto spec = parse_foreign_or_throw(claim.spec).get<JobSpec>();
     if (spec.source) return build(claim, *spec.source, stop);
     if (const auto problem = problem_of(spec); !problem.empty()) throw std::runtime_error(problem);
     measure(claim, spec, stop);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
+#include "storage/model/json_io.hpp"
 #include "web/access.hpp"
 
 namespace nightjar::runner {
@@ -69,7 +71,7 @@ Answer Coordinator::send(web::ClientRequest request, std::string& answer) {
   if (status_ == 204) return Answer::nothing;
   error_ = request.method + " " + request.url + " was answered with " + std::to_string(status_) +
            ": " + web::problem_detail(answer);
-  is_of_service_ = Json::parse(answer, nullptr, false).is_object();
+  is_of_service_ = parse_foreign(answer).is_object();
   return web::may_pass(status_) ? Answer::away : Answer::refused;
 }
 
@@ -102,7 +104,7 @@ Answer Coordinator::enroll(const Registration& registration, RunnerId& runner) {
   const Answer answer = post("/api/v1/agent/register", body.dump(), text);
   if (answer != Answer::done) return answer;
   try {
-    runner.value = Json::parse(text).at("runner").get<std::int64_t>();
+    runner.value = field<std::int64_t>(parse_foreign_or_throw(text), "runner");
     return Answer::done;
   } catch (const Json::exception& error) {
     error_ = "the service's answer to register cannot be read: " + std::string(error.what());
@@ -118,9 +120,9 @@ Answer Coordinator::claim(RunnerId runner, const std::string& instance, std::chr
       post("/api/v1/agent/claim", body.dump(), text, wait + std::chrono::seconds(15));
   if (answer != Answer::done) return answer;
   try {
-    const Json json = Json::parse(text);
-    claim.job.value = json.at("id").get<std::int64_t>();
-    claim.attempt = json.at("attempt").get<int>();
+    const Json json = parse_foreign_or_throw(text);
+    claim.job.value = field<std::int64_t>(json, "id");
+    claim.attempt = field<int>(json, "attempt");
     claim.nonce = json.value("nonce", "");  // an older service has none
     claim.lease_seconds = json.at("lease_seconds").get<double>();
     claim.spec = json.at("spec").dump();
@@ -142,7 +144,7 @@ Answer Coordinator::renew(const Claim& claim, double& lease_seconds) {
   const Answer answer =
       post(job_path(claim.job, "renew"), of_claim(claim).dump(), text, std::chrono::seconds(10));
   if (answer != Answer::done) return answer;
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = parse_foreign(text);
   if (json.is_object()) lease_seconds = json.value("lease_seconds", lease_seconds);
   return Answer::done;
 }
@@ -167,8 +169,8 @@ Answer Coordinator::send_part(WheelTransfer& transfer, const std::string& part) 
   const Answer answer = send(std::move(request), text);
   if (answer != Answer::done) return answer;
   try {
-    const Json json = Json::parse(text);
-    transfer.received = json.at("received").get<std::uint64_t>();
+    const Json json = parse_foreign_or_throw(text);
+    transfer.received = field<std::uint64_t>(json, "received");
     transfer.complete = json.at("complete").get<bool>();
     return Answer::done;
   } catch (const Json::exception& error) {

@@ -5,6 +5,7 @@
 
 #include "runner/catalog/source_tree.hpp"
 #include "runner/process/process.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
 
@@ -87,7 +88,7 @@ os.write(3, json.dumps({"problems": problems, "folders": folders}).encode())
 
 // No list and no object if the process failed.
 nlohmann::json said_in(const ProcessResult& result) {
-  return result.fine() ? nlohmann::json::parse(result.protocol, nullptr, false) : nlohmann::json();
+  return result.fine() ? parse_foreign(result.protocol) : nlohmann::json();
 }
 
 nlohmann::json said_by(const fs::path& python, PythonText text, std::stop_token stop) {
@@ -130,7 +131,7 @@ ImportCheck check_import(const fs::path& python, const fs::path& site_packages,
     confinement->shown.push_back(site_packages);
   const ProcessResult result = run_untrusted(spec, rights, std::move(stop));
   ImportCheck check;
-  const auto said = nlohmann::json::parse(result.protocol, nullptr, false);
+  const auto said = parse_foreign(result.protocol);
   if (!result.fine() || !said.is_object()) {
     check.broken = "import " + expected.module + " " + result.describe();
     check.machine_failed = result.cannot_tell();

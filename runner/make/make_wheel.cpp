@@ -15,6 +15,7 @@
 #include "storage/base/digest.hpp"
 #include "storage/base/file_lock.hpp"
 #include "storage/base/files.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
 
@@ -135,7 +136,7 @@ class Maker {
     const auto text = read_file(folder_ / "result.json");
     if (!text) return std::nullopt;
     try {
-      MadeWheel made{commit, nlohmann::json::parse(*text).get<SourceResult>(), {}, {}};
+      MadeWheel made{commit, parse_foreign_or_throw(*text).get<SourceResult>(), {}, {}};
       if (made.result.outcome != SourceOutcome::built) return std::nullopt;
       made.wheel = folder_ / made.result.wheel_file;
       made.log = folder_ / "build.log";
@@ -177,7 +178,7 @@ class Maker {
   }
 
   void prepare(const CommitSha& commit, bool clean, SourceResult& result) {
-    const auto state = nlohmann::json::parse(read_file(state_).value_or(""), nullptr, false);
+    const auto state = parse_foreign(read_file(state_).value_or(""));
     const bool known = state.is_object() && text_in(state, "recipe") == recipe_.sha256.str();
     // Without a state the last build was killed: what it left half-written may look whole.
     const bool interrupted = !state.is_object();

@@ -7,6 +7,7 @@
 #include "runner/make/place.hpp"
 #include "runner/process/failure.hpp"
 #include "storage/base/files.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
 
@@ -73,7 +74,7 @@ WheelCheck judge_import(const ProcessResult& process, const std::string& module,
   const std::string attempt = "import " + module + ": ";
   if (process.cannot_tell() || process.timed_out || process.oom_kills > 0)
     return {{}, attempt + process.describe()};
-  const auto said = nlohmann::json::parse(last_json_line(process.output), nullptr, false);
+  const auto said = parse_foreign(last_json_line(process.output));
   if (!process.fine() || !said.is_object()) return {attempt + process.describe(), {}};
   const std::string path = text_in(said, "path"), error = text_in(said, "error");
   const std::string missing = text_in(said, "missing");

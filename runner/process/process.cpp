@@ -32,6 +32,7 @@ constexpr int kPollMilliseconds = 50;
 constexpr std::chrono::milliseconds kSignalSpread(1000);  // between the processes of a job
 constexpr std::uintmax_t kDiskFloor = 512 << 20;          // bytes that a confined process leaves
 constexpr std::size_t kKeptOfLog = 256 << 10;  // bytes of output that a result keeps beside a log
+constexpr std::size_t kTraceback = 64 << 10;   // bytes of output that are searched for an exception
 
 double seconds_since(SteadyClock::time_point start) {
   return std::chrono::duration<double>(SteadyClock::now() - start).count();
@@ -249,17 +250,20 @@ bool is_own_variable(const std::string& name, const std::string& value) {
 std::string place_of_exception(const std::string& output) {
   constexpr std::string_view kMark = "\n  File \"";
   std::string place;
-  const std::string text = "\n" + output;
+  const std::string text =
+      "\n" + output.substr(output.size() - std::min(output.size(), kTraceback));
   for (auto at = text.find(kMark); at != std::string::npos; at = text.find(kMark, at + 1)) {
-    const auto begin = at + kMark.size(), end = text.find("\", line ", begin);
-    if (end == std::string::npos) break;
-    const std::string file = text.substr(begin, end - begin);
+    const auto begin = at + kMark.size();
+    const std::string line = text.substr(begin, text.find('\n', begin) - begin);
+    const auto file_ends = line.find("\", line ");
+    if (file_ends == std::string::npos) continue;
+    const std::string file = line.substr(0, file_ends);
     const bool library = file.starts_with("<") || file.find("/lib/python") != std::string::npos ||
                          file.find("/torch/") != std::string::npos;
-    const auto number = end + std::string_view("\", line ").size();
+    const auto number = file_ends + std::string_view("\", line ").size();
     if (!library)
       place = std::filesystem::path(file).filename().string() + ", line " +
-              text.substr(number, text.find_first_not_of("0123456789", number) - number) + ": ";
+              line.substr(number, line.find_first_not_of("0123456789", number) - number) + ": ";
   }
   return place;
 }

@@ -4,6 +4,7 @@
 #include "runner/process/failure.hpp"
 #include "storage/base/files.hpp"
 #include "storage/base/machine_class.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 
 namespace nightjar::runner {
@@ -13,7 +14,7 @@ namespace {
 
 std::optional<Ceilings> read_ceilings(const std::string& text) {
   try {
-    auto ceilings = Json::parse(text).get<Ceilings>();
+    auto ceilings = parse_foreign_or_throw(text).get<Ceilings>();
     if (ceilings.bytes > 0) return ceilings;
   } catch (const Json::exception&) {  // of another version, or broken: measured again
   }

@@ -175,6 +175,7 @@ void fail(RunResult& result, RunStatus status, std::string reason) {
 
 // nlohmann accepts no NaN or Infinity literal, so those end as garbage too.
 void read_lines(std::string_view text, ParsedRun& run) {
+  constexpr std::size_t longest_line = 16u << 20;  // bytes; as JSON it takes ten times as much
   AnswerReader reader(run);
   for (int line = 1; !text.empty(); ++line) {
     const auto end = std::min(text.find('\n'), text.size());
@@ -182,6 +183,8 @@ void read_lines(std::string_view text, ParsedRun& run) {
     text.remove_prefix(std::min(end + 1, text.size()));
     if (one.empty()) continue;
     try {
+      if (one.size() > longest_line)
+        throw Garbage("it has more than " + std::to_string(longest_line) + " bytes");
       const Json event = parse_foreign(one);
       if (event.is_discarded()) throw Garbage("no JSON: '" + std::string(one.substr(0, 80)) + "'");
       reader.take(event);

@@ -7,6 +7,7 @@
 #include "service/api/result_check.hpp"
 #include "service/api/routes.hpp"
 #include "service/engine/jobs/live_runners.hpp"
+#include "storage/base/foreign_number.hpp"
 #include "storage/base/log.hpp"
 #include "storage/base/machine_class.hpp"
 #include "storage/jobs.hpp"
@@ -201,7 +202,7 @@ void claim(Context& context, const Request& request, web::Respond respond) {
     require_registered(context, request, asked);
     const double wait = std::clamp(asked.wait_seconds, 0.0, longest_wait_seconds);
     context.claims.claim(request, asked.runner,
-                         std::chrono::milliseconds(static_cast<long>(wait * 1000)), respond);
+                         std::chrono::milliseconds(clamped_integer<long>(wait * 1000)), respond);
   } catch (const Refused& refused) {
     respond(refused.response());
   } catch (const storage::Error& error) {

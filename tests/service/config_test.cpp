@@ -346,6 +346,8 @@ TEST_CASE("what is wrong in a configuration is told in lines that name file, lin
        ":6: detection.threshold: must be a share"},
       {"share out of range", "[calibration]\nshare = \"60%\"\n",
        ":6: calibration.share: must be a share from 0 to 0.5"},
+      {"folder as secret", "[webhook]\nsecret_file = \"/tmp\"\n",
+       ":6: webhook.secret_file: /tmp is a folder; name a file"},
       {"missing secret", "[webhook]\nsecret_file = \"none\"\n",
        ":6: webhook.secret_file: there is no "},
       {"threshold without one", "[[threshold]]\nmetric = \"*\"\n",

@@ -78,6 +78,8 @@ TEST_CASE("An answer that breaks the protocol is a failed run that says why") {
       {"no result", kReady + kSample, "without a result"},
       {"no sample", kReady + kResult, "no sample"},
       {"no JSON", kReady + "Segfault imminent\n", "line 2 of the workload's answer: no JSON"},
+      {"a line without end", kReady + "[" + std::string(17 << 20, '1') + "]",
+       "line 2 of the workload's answer: it has more than 16777216 bytes"},
       {"half a line", kReady + R"({"event": "sam)", "no JSON"},
       {"a list", "[1]\n", "no JSON object"},
       {"NaN", kReady + R"({"event": "sample", "latency": NaN, "cpu": 0, "wait": 0})", "no JSON"},
