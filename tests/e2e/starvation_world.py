@@ -103,7 +103,8 @@ class Site:
 
     # ---- trials
     def under(self, kind, count, *sources):
-        """What claims, admins and a token's reader meet while the crowd does as `kind` says."""
+        """What claims, admins and a token's reader meet while the crowd does as `kind` says. The
+        reader's token may be the crowd's own."""
         self.watch_memory()
         with self.crowd(kind, count, *sources), contextlib.closing(self.connect()) as kept:
             claims = [self.claim(kept if number % 3 == 0 else None) for number in range(CLAIMS)]
