@@ -1,6 +1,6 @@
 """A service in a network of its own, crowds that want to keep others from it, and an agent, an
-admin and a reader who want something of it meanwhile. Prints what each had to wait, and the service's
-memory, as JSON. starvation_test.py runs it by `unshare --net`.
+admin and a reader who want something of it meanwhile. Prints what each had to wait, and the
+service's memory, as JSON. starvation_test.py runs it by `unshare --net`.
 
 All of the agent's and the admin's requests come from an address that the crowd has, too.
 """
