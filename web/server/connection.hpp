@@ -72,6 +72,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::optional<Response> refuse_host() const;
   std::optional<Response> refuse_by_head() const;  // what its route does not even read a body of
   void call_handler();
+  void drop_body();    // and gives its memory back
   void end_request();  // frees what was of it
   void watch_client();
   void open_file();
