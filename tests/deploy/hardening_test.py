@@ -1,6 +1,6 @@
-"""Every program that is installed is hardened: loaded at random addresses, with nothing writable that
-its calls go through, and with checks of buffers and stacks. Under a sanitizer nothing of this is
-set."""
+"""Every program that is installed is hardened: loaded at random addresses, with nothing writable
+that its calls go through, and with checks of buffers and stacks. Under a sanitizer nothing of this
+is set."""
 import os
 import pathlib
 import platform
@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("NIGHTJAR_BIN", ROOT / "build" / "bin"))
 INSTALLED = ("nightjard", "nightjar", "nightjar-runner", "nightjar-confine")
 STATIC = ("nightjar-confine", )
-ENDBR64 = b"\xf3\x0f\x1e\xfa"
+MARK = b"\xf3\x0f\x1e\xfa"  # where an indirect jump may lead
 
 
 def readelf(program, *options):
@@ -29,12 +29,13 @@ def first_bytes_of_main(program):
     value = int(re.search(r"^\s*\d+: (\w+) .* main$", readelf(program, "--syms"), re.M)[1], 16)
     address, offset = (int(number, 16) for number in re.search(
         r"\] \.text +PROGBITS +(\w+) (\w+)", readelf(program, "--sections")).groups())
-    return (BIN / program).read_bytes()[value - address + offset:][:len(ENDBR64)]
+    return (BIN / program).read_bytes()[value - address + offset:][:len(MARK)]
 
 
 def test_what_is_installed_is_looked_at():
     installed = (ROOT / "deploy/install.cmake").read_text()
-    named = re.findall(r"^nightjar_install\(\w+ (\S+?)[ )]|^install\(TARGETS (\S+)", installed, re.M)
+    pattern = r"^nightjar_install\(\w+ (\S+?)[ )]|^install\(TARGETS (\S+)"
+    named = re.findall(pattern, installed, re.M)
     assert sorted("".join(one) for one in named) == sorted(INSTALLED)
 
 
@@ -49,7 +50,7 @@ def test_an_installed_program_is_hardened(program):
     assert re.search(r"FLAGS_1\).*NOW", dynamic), "its calls are bound late"
     assert not re.search(r"\((RPATH|RUNPATH|TEXTREL)\)", dynamic)
     if platform.machine() == "x86_64":
-        assert first_bytes_of_main(program) == ENDBR64, "an indirect jump may lead anywhere"
+        assert first_bytes_of_main(program) == MARK, "an indirect jump may lead anywhere"
 
 
 @pytest.mark.parametrize("program", [name for name in INSTALLED if name not in STATIC])

@@ -182,8 +182,8 @@ TEST_CASE_METHOD(Day, "what needs a compiler on both sides is no overlay, and th
 TEST_CASE_METHOD(Day, "a changed file whose name is no plain text is no overlay") {
   for (const std::string name : {"torch/\xff.py", "torch/a\n../b.py", "torch/\x1b[2J.py"}) {
     INFO(name);
-    const CommitSha odd = graph.commit("odd", "Odd", {{name, "1"}});
-    const auto refused = plan_overlay(graph, std::span(&good, 1), odd, {});
+    const CommitSha odd = graph.commit("main", "Odd", {{name, "1"}});
+    const auto refused = plan_overlay(graph, std::span(&bad, 1), odd, {});
     REQUIRE(std::holds_alternative<NoOverlay>(refused));
     const std::string& reason = std::get<NoOverlay>(refused).reason;
     CHECK_THAT(reason, Contains("no plain text"));
