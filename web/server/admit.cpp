@@ -88,10 +88,11 @@ std::optional<Response> Connection::admit_role() {
   const auto& authenticate = state_->config.authenticate;
   auto principal = authenticate ? authenticate(*token) : std::nullopt;
   if (!principal) return unauthorized("The token is not known here.");
-  if (principal->role < needed)
+  if (!may_act_as(principal->role, needed))
     return problem(403, "Forbidden",
                    "This needs a token of role " + std::string(name_of(needed)) +
-                       "; this one has role " + std::string(name_of(principal->role)) + ".");
+                       "; this one has role " + std::string(name_of(principal->role)) +
+                       ". A [[token]] of the service's configuration gives a role.");
   request_->principal = *std::move(principal);
   forget_address();
   return std::nullopt;
@@ -113,6 +114,23 @@ void Connection::call_handler() {
                  run_handler(endpoint->route.handler, *request, respond);
                });
   if (!answered_) watch_client();
+}
+
+void Connection::call_judge() {
+  const Route::Verdict verdict = [weak = weak_from_this(), executor = state_->executor,
+                                  sequence = sequence_](std::optional<Response> refused) {
+    asio::dispatch(executor, [weak, sequence, refused = std::move(refused)]() mutable {
+      if (const auto self = weak.lock()) self->take_verdict(sequence, std::move(refused));
+    });
+  };
+  endpoint_->route.judge(request_, verdict);
+}
+
+void Connection::take_verdict(std::uint64_t sequence, std::optional<Response> refused) {
+  if (sequence != sequence_ || answered_) return;
+  answered_ = true;
+  verdict_ = std::move(refused);
+  wake();
 }
 
 void Connection::answer(std::uint64_t sequence, Response response) {
