@@ -13,6 +13,7 @@
 #include "storage/model/hex.hpp"
 #include "storage/model/metric.hpp"
 #include "web/secret.hpp"
+#include "web/text.hpp"
 
 namespace nightjar::service {
 
@@ -86,6 +87,9 @@ void read_service(TomlTable section, Config::Service& service) {
   section.read("trusted_proxies", service.trusted_proxies);
   for (const std::string& proxy : service.trusted_proxies)
     check_address(section, "trusted_proxies", proxy);
+  section.read("host_names", service.host_names);
+  for (const std::string& name : service.host_names)
+    if (!web::host_in(name)) section.fail("host_names", "'" + name + "' is no host name");
   section.read("public_url", service.public_url);
   if (!service.public_url.empty()) check_url(section, "public_url", service.public_url);
   section.read("port_file", service.port_file);

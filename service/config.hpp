@@ -58,6 +58,7 @@ struct Config {
     std::uint16_t port = 8187;
     bool open_reads = true;
     std::vector<std::string> trusted_proxies;  // addresses of reverse proxies
+    std::vector<std::string> host_names;       // in public DNS, besides public_url's
     std::string public_url;                    // for links in reports; empty: http://address:port
     std::filesystem::path port_file;           // written once bound; for port = 0
     int samples_days = 180;  // raw samples that nothing rests on are dropped then; 0: never

@@ -1,11 +1,13 @@
 // nightjard: the service.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <malloc.h>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <sys/resource.h>
 
 #include "service/daemon.hpp"
 #include "service/local_runner.hpp"
@@ -47,7 +49,18 @@ int restore(const service::Config& config, const std::filesystem::path& copy) {
   return 0;
 }
 
+// The server may hold nine hundred connections, each with a file; many systems let a program begin
+// with 1,024 descriptors. Where no more are allowed, silent connections are given up for new ones.
+void allow_descriptors() {
+  constexpr rlim_t wanted = 4096;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = std::max(limit.rlim_cur, std::min(limit.rlim_max, wanted));
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int serve(const service::Config& config, bool local_runner) {
+  allow_descriptors();
   service::Daemon daemon(config);
   std::optional<service::LocalRunner> runner;
   if (local_runner)

@@ -5,6 +5,7 @@
 #include "service/api/enrolment.hpp"
 #include "service/builds/artifacts.hpp"
 #include "web/secret.hpp"
+#include "web/text.hpp"
 
 namespace nightjar::service::api {
 namespace asio = boost::asio;
@@ -55,6 +56,7 @@ Context::Context(const Config& with, const Clock& time, storage::Database& write
       wake(std::move(wake_engine)),
       webhook_secret(service::webhook_secret(with)),
       readers(database_file),
+      turns(read),
       cache(database_file),
       claims(writer_database, time, with, std::move(io_executor), std::move(write_executor)),
       uploads(with.service.data / "uploads", upload_limits(with_artifacts)) {}
@@ -67,6 +69,9 @@ web::ServerConfig without_tokens(const Config& config) {
   server.port = config.service.port;
   server.open_reads = config.service.open_reads;
   server.trusted_proxies = config.service.trusted_proxies;
+  server.host_names = config.service.host_names;
+  if (auto host = web::host_of(config.service.public_url))
+    server.host_names.push_back(*std::move(host));
   return server;
 }
 

@@ -15,6 +15,7 @@
 #include "service/api/cache.hpp"
 #include "service/api/claims.hpp"
 #include "service/api/readers.hpp"
+#include "service/api/turns.hpp"
 #include "service/builds/uploads.hpp"
 #include "service/complaints.hpp"
 #include "service/config.hpp"
@@ -84,6 +85,7 @@ struct Context {
   std::string webhook_secret;
   std::uint64_t min_free_bytes = 256u << 20;  // less disk space is not ready
   Readers readers;
+  Turns turns;  // of queries, on `read`
   Cache cache;
   Heartbeat heartbeat;
   Obstacles obstacles;

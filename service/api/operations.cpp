@@ -228,7 +228,7 @@ std::string database_check(const Context& context) {
 void add_artifact_routes(Routes& routes) {
   const Schema bytes{{"type", "string"}, {"format", "binary"}};
   const std::string type = "application/octet-stream";
-  routes.add(
+  routes.add_reading(
       {.path = "/api/v1/artifacts/{sha256}",
        .id = "get_artifact",
        .summary = "A wheel or overlay archive; Range is honoured",
@@ -239,8 +239,7 @@ void add_artifact_routes(Routes& routes) {
                     {416, "TheRangeIsNotInTheFile", "The range is not in the file."}}},
       [&context = routes.context](const web::Request& request, web::Respond respond) {
         respond(artifact(context, request));
-      },
-      routes.context.read);
+      });
   routes.read({.path = "/api/v1/locks/{sha256}",
                .id = "get_lock",
                .summary = "The packages that builds are installed with, as a requirements file",

@@ -72,12 +72,13 @@ void give_memory_back(const Context& context, std::size_t body_bytes) {
 }
 
 // A failure to judge is an answer, too: nothing is read for it.
-void judge_head(Context& context, const Routes::Judge& judge, storage::Database& database,
-                const web::Request& request, const web::Route::Verdict& verdict) {
+template <class Judged>
+void judge_head(Context& context, const web::Request& request, const web::Route::Verdict& verdict,
+                const Judged& judged) {
   std::optional<web::Response> refused;
   bool is_judged = false;
   auto failed = answer_of(context, request.path, [&] {
-    refused = judge(database, request);
+    refused = judged();
     is_judged = true;
     return web::Response();
   });
@@ -133,11 +134,12 @@ void read_kept(Context& context, const Work& work, const web::Request& request,
     if (const auto etag = context.cache.etag(ticket); !etag.empty() && etag == *wanted)
       return respond(unchanged(etag));
   if (const auto answer = context.cache.find(ticket)) return respond(for_client(request, answer));
-  const bool first = context.cache.join(ticket, [request, respond](const Cache::Answer& answer) {
+  // Without copies, which no ledger would know: the request lives as long as its respond.
+  const bool first = context.cache.join(ticket, [&request, respond](const Cache::Answer& answer) {
     respond(for_client(request, answer));
   });
   if (!first) return;
-  asio::post(context.read, [&context, work, request, ticket] {
+  context.turns.post(request, [&context, work, &request, ticket] {
     auto response = query(context, work, request);
     compress(request, response);
     tag(response);
@@ -148,6 +150,11 @@ void read_kept(Context& context, const Work& work, const web::Request& request,
 }
 
 }  // namespace
+
+Routes::Routes(web::Server& with_server, Context& with_context)
+    : server(with_server), context(with_context) {
+  context.cache.charge_to(server.ledger());
+}
 
 void Routes::describe(Operation operation) {
   if (operation.role != web::Role::none)
@@ -176,9 +183,11 @@ void Routes::add(Operation operation, web::Handler handler,
     route.judge = [&context = context, judge = std::move(judge)](
                       const std::shared_ptr<const web::Request>& request,
                       const web::Route::Verdict& verdict) {
-      asio::post(context.read, [&context, judge, request, verdict] {
-        const auto database = context.readers.borrow();
-        judge_head(context, judge, *database, *request, verdict);
+      context.turns.post(*request, [&context, judge, request, verdict] {
+        judge_head(context, *request, verdict, [&] {
+          const auto database = context.readers.borrow();
+          return judge(*database, *request);
+        });
       });
     };
   serve(std::move(operation), std::move(route));
@@ -193,7 +202,7 @@ void Routes::take(Operation operation, Judge judge, ReadBody read, std::size_t b
                       const std::shared_ptr<const web::Request>& request,
                       const web::Route::Verdict& verdict) {
       asio::post(context.write, [&context, judge, request, verdict] {
-        judge_head(context, judge, context.writer, *request, verdict);
+        judge_head(context, *request, verdict, [&] { return judge(context.writer, *request); });
       });
     };
   route.handler = [&context = context, known = operation.parameters, read = std::move(read)](
@@ -221,9 +230,8 @@ void Routes::take(Operation operation, Judge judge, ReadBody read, std::size_t b
 void Routes::read(Operation operation, Work work, Kept kept) {
   operation.problems.push_back(bad_query);
   if (kept == Kept::until_change) operation.problems.push_back(not_modified);
-  const auto executor = kept == Kept::never ? std::optional(context.read) : std::nullopt;
-  auto handler = [&context = context, known = operation.parameters, work = std::move(work), kept](
-                     const web::Request& request, web::Respond respond) {
+  web::Handler handler = [&context = context, known = operation.parameters, work = std::move(work),
+                          kept](const web::Request& request, web::Respond respond) {
     try {
       check_query(request, known);
       if (kept == Kept::until_change) return read_kept(context, work, request, respond);
@@ -234,7 +242,22 @@ void Routes::read(Operation operation, Work work, Kept kept) {
     compress(request, response);
     respond(std::move(response));
   };
-  add(std::move(operation), std::move(handler), executor);
+  if (kept == Kept::never)
+    add_reading(std::move(operation), std::move(handler));
+  else
+    add(std::move(operation), std::move(handler));
+}
+
+void Routes::add_reading(Operation operation, web::Handler handler, std::size_t body_limit,
+                         Judge judge) {
+  auto in_turn = [&context = context, handler = std::move(handler)](const web::Request& request,
+                                                                    web::Respond respond) {
+    // The request lives as long as its respond.
+    context.turns.post(request, [handler, &request, respond = std::move(respond)] {
+      web::answer_by(handler, request, respond);
+    });
+  };
+  add(std::move(operation), std::move(in_turn), std::nullopt, body_limit, {}, std::move(judge));
 }
 
 void Routes::write(Operation operation, Work work, std::size_t body_limit, Refuse refuse) {

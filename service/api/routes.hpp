@@ -17,8 +17,7 @@ namespace nightjar::service::api {
 
 class Routes {
  public:
-  Routes(web::Server& with_server, Context& with_context)
-      : server(with_server), context(with_context) {}
+  Routes(web::Server& with_server, Context& with_context);
 
   enum class Kept { until_change, never };
   // A GET that queries a reader. What is kept until the database changes has an ETag. Other query
@@ -41,6 +40,9 @@ class Routes {
   void add(Operation operation, web::Handler handler,
            std::optional<boost::asio::any_io_executor> executor = std::nullopt,
            std::size_t body_limit = 1 << 20, Refuse refuse = {}, Judge judge = {});
+  // Likewise, where the queries run, in the turn that the request's token gives it.
+  void add_reading(Operation operation, web::Handler handler, std::size_t body_limit = 1 << 20,
+                   Judge judge = {});
   // Something that answers already and is only to be documented.
   void describe(Operation operation);
 

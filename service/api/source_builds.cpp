@@ -260,26 +260,27 @@ void add_source_build_routes(Routes& routes) {
   constexpr Problem wrong{422, "TheWheelOrItsResultIsWrong",
                           "The wheel has another hash, or the result contradicts itself."};
   constexpr Problem full{507, "TheFileWasNotStored", "The file was not stored; send it later."};
-  routes.add({.path = "/api/v1/agent/jobs/{id}/wheel",
-              .id = "send_wheel",
-              .summary = "Send the next part of a wheel; an empty part asks where to go on",
-              .method = web::Method::put,
-              .role = web::Role::runner,
-              .parameters = {attempt_query, nonce_query, offset_query, size_query, sha256_query},
-              .body = Body{.schema = bytes, .required = false, .type = "application/octet-stream"},
-              .answers = {{.schema = wheel_part().schema()}},
-              .problems = {no_job, lost, wrong, full}},
-             handler(context, take_part), context.read, part_bytes, {}, judge_build);
-  routes.add({.path = "/api/v1/agent/jobs/{id}/log",
-              .id = "send_log",
-              .summary = "Send a build's log",
-              .method = web::Method::put,
-              .role = web::Role::runner,
-              .parameters = {attempt_query, nonce_query},
-              .body = Body{.schema = text, .type = "text/plain"},
-              .answers = {{.schema = done().schema()}},
-              .problems = {no_job, lost, full}},
-             handler(context, take_log), context.read, log_bytes, {}, judge_build);
+  routes.add_reading(
+      {.path = "/api/v1/agent/jobs/{id}/wheel",
+       .id = "send_wheel",
+       .summary = "Send the next part of a wheel; an empty part asks where to go on",
+       .method = web::Method::put,
+       .role = web::Role::runner,
+       .parameters = {attempt_query, nonce_query, offset_query, size_query, sha256_query},
+       .body = Body{.schema = bytes, .required = false, .type = "application/octet-stream"},
+       .answers = {{.schema = wheel_part().schema()}},
+       .problems = {no_job, lost, wrong, full}},
+      handler(context, take_part), part_bytes, judge_build);
+  routes.add_reading({.path = "/api/v1/agent/jobs/{id}/log",
+                      .id = "send_log",
+                      .summary = "Send a build's log",
+                      .method = web::Method::put,
+                      .role = web::Role::runner,
+                      .parameters = {attempt_query, nonce_query},
+                      .body = Body{.schema = text, .type = "text/plain"},
+                      .answers = {{.schema = done().schema()}},
+                      .problems = {no_job, lost, full}},
+                     handler(context, take_log), log_bytes, judge_build);
   routes.write({.path = "/api/v1/agent/jobs/{id}/outcome",
                 .id = "send_outcome",
                 .summary = "Say what came of a build",
@@ -291,12 +292,12 @@ void add_source_build_routes(Routes& routes) {
                [&context](Database& db, const Request& request) {
                  return take_outcome(db, context, request);
                });
-  routes.add({.path = "/api/v1/jobs/{id}/log",
-              .id = "get_job_log",
-              .summary = "The log of a build's last attempt",
-              .answers = {{.text = "The log.", .schema = text, .type = "text/plain"}},
-              .problems = {no_job}},
-             handler(context, show_log), context.read);
+  routes.add_reading({.path = "/api/v1/jobs/{id}/log",
+                      .id = "get_job_log",
+                      .summary = "The log of a build's last attempt",
+                      .answers = {{.text = "The log.", .schema = text, .type = "text/plain"}},
+                      .problems = {no_job}},
+                     handler(context, show_log));
 }
 
 }  // namespace nightjar::service::api

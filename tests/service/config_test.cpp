@@ -30,6 +30,7 @@ address = "::1"
 port = 0
 open_reads = false
 trusted_proxies = ["127.0.0.1", "::1"]
+host_names = ["nightjar.lab.test"]
 public_url = "https://nightjar.test/"
 port_file = "/run/nightjar.port"
 samples_days = 30
@@ -218,6 +219,7 @@ TEST_CASE("every key of the configuration arrives") {
   CHECK(config.service.port == 0);
   CHECK_FALSE(config.service.open_reads);
   CHECK(config.service.trusted_proxies == std::vector<std::string>{"127.0.0.1", "::1"});
+  CHECK(config.service.host_names == std::vector<std::string>{"nightjar.lab.test"});
   CHECK(config.service.public_url == "https://nightjar.test");
   CHECK(config.service.port_file == "/run/nightjar.port");
   CHECK(config.service.samples_days == 30);
@@ -412,8 +414,8 @@ repository = "pytorch/pytorch"
   for (std::string line; std::getline(told, line);) lines.push_back(line);
   const std::vector<std::string> expected = {
       at + "2: service.port: must be a whole number from 0 to 65535",
-      at + "3: service.prot: unknown key; there are address, data, open_reads, port, port_file, "
-           "public_url, samples_days, trusted_proxies",
+      at + "3: service.prot: unknown key; there are address, data, host_names, open_reads, port, "
+           "port_file, public_url, samples_days, trusted_proxies",
       at + "5: source.index: must be text in quotes",
       at + "6: source.directory: there is no " + (folder / "nowhere").string(),
       at + "7: repository.url: is required: the repository whose commits are watched",

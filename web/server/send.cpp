@@ -12,7 +12,6 @@ namespace asio = boost::asio;
 namespace http = boost::beast::http;
 namespace {
 
-constexpr std::size_t file_chunk = 256u << 10;
 constexpr std::chrono::seconds heartbeat{15};
 // `style`: the text of the page's own, if it has one.
 std::string page_headers(const std::string& style) {
@@ -76,6 +75,7 @@ asio::awaitable<void> Connection::send(bool keep_alive) {
     if (!file_) response_ = problem(404, "Not found", "The file is not there.");
   }
   if (file_ && !select_part(*file_, *request_, response_)) file_.reset();
+  charge_answer();
   if (response_.status >= 500)
     ++state_->errors_5xx;
   else if (response_.status >= 400)
@@ -150,15 +150,16 @@ void Connection::write_head(bool keep_alive, std::uint64_t length) {
   head_ += "\r\n";
 }
 
-asio::awaitable<void> Connection::send_events(std::shared_ptr<EventStream::Impl> events) {
+asio::awaitable<void> Connection::send_events() {
+  const auto events = endpoint_->events;
   const auto weak = weak_from_this();
   const auto executor = state_->executor;
-  count_stream();
-  auto subscriber = events->subscribe(last_event_id(*request_), [weak, executor] {
+  const std::function<void()> wakes = [weak, executor] {
     asio::post(executor, [weak] {
       if (const auto self = weak.lock()) self->wake();
     });
-  });
+  };
+  auto subscriber = events->subscribe(last_event_id(*request_), std::move(answer_charge_), wakes);
   head_ =
       "HTTP/1.1 200 OK\r\nServer: nightjar\r\nContent-Type: text/event-stream\r\n"
       "Cache-Control: no-store\r\nX-Accel-Buffering: no\r\nConnection: close\r\n\r\n"
