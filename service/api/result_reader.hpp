@@ -4,6 +4,7 @@
 #pragma once
 
 #include "service/api/agent_messages.hpp"
+#include "web/server/message.hpp"
 
 namespace nightjar::service::api {
 

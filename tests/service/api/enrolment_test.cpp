@@ -241,7 +241,7 @@ TEST_CASE("An enrolment can name the machine class of its runner") {
 
 TEST_CASE("A configured token registers only runners of its machine classes") {
   World world;
-  for (TokenConfig& token : world.config.tokens)
+  for (service::TokenConfig& token : world.config.tokens)
     if (token.role == web::Role::runner) token.machine_classes = {web::sha256("cpu=x\n")};
   CHECK(register_as(world, "lab", "runner", "x").status == 200);
   const auto other = register_as(world, "lab-2", "runner", "y");
