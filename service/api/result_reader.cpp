@@ -129,7 +129,8 @@ class ResultReader {
   std::string what_is_bad(const json& run) const {
     std::string bad;
     for (FieldFault& fault : faults_of(run, described(Parsed<RunResult>{}).schema())) {
-      if (!is_of_build(field_of_pointer(fault.pointer))) {
+      // What is left out was left out by the runner.
+      if (!is_of_build(field_of_pointer(fault.pointer)) || fault.detail == missing_field) {
         fault.pointer = "#/result/runs/" + std::to_string(runs_.size()) + fault.pointer.substr(1);
         refuse_body(request_, {fault});
       }
