@@ -1,6 +1,6 @@
-"""A service in a network of its own, crowds that want to keep others from it, and an agent, an admin
-and a reader who want something of it meanwhile. Prints what each had to wait, and the service's
-memory, as JSON. starvation_test.py runs it by `unshare --net`.
+"""A service in a network of its own, crowds that want to keep others from it, and an agent, an
+admin and a reader who want something of it meanwhile. Prints what each had to wait, and the
+service's memory, as JSON. starvation_test.py runs it by `unshare --net`.
 
 All of the agent's and the admin's requests come from an address that the crowd has, too.
 """
@@ -103,7 +103,8 @@ class Site:
 
     # ---- trials
     def under(self, kind, count, *sources):
-        """What claims, admins and a token's reader meet while the crowd does as `kind` says."""
+        """What claims, admins and a token's reader meet while the crowd does as `kind` says. The
+        reader's token may be the crowd's own."""
         self.watch_memory()
         with self.crowd(kind, count, *sources), contextlib.closing(self.connect()) as kept:
             claims = [self.claim(kept if number % 3 == 0 else None) for number in range(CLAIMS)]

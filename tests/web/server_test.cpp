@@ -220,7 +220,7 @@ TEST_CASE("All bodies of senders without a token together are limited, others ar
   config.limits.bytes.anonymous = {100'000, 100'000};
   config.authenticate = [](std::string_view) { return Principal{"a", Role::runner}; };
   Served served(config);
-  served.server->add(route(Method::post, "/open", echoes()));
+  served.server->add(route(Method::post, "/open", says("{}")));
   served.server->add(route(Method::post, "/closed", echoes(), Role::runner));
   served.start();
   const auto head = [](const char* path) {

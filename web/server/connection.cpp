@@ -88,7 +88,7 @@ asio::awaitable<bool> Connection::serve_request(ReadOutcome head) {
   if (streams && !head_only_) refused = charge_stream();
   if (refused) {
     // Whoever is refused may go on sending for seconds: what came of it is not kept so long.
-    if (unread_) reader_.drop();
+    if (unread_) drop_body();
     response_ = *std::move(refused);
   } else if (streams && !head_only_) {
     co_await send_events();
@@ -127,6 +127,11 @@ asio::awaitable<ReadOutcome> Connection::read_body() {
   extended_at_ = 0;
   const RequestReader::Progress progress = [this](std::size_t so_far) { return take_more(so_far); };
   co_return co_await reader_.read_body(limit, progress);
+}
+
+void Connection::drop_body() {
+  reader_.drop();
+  if (request_) request_->charge->try_resize(reader_.head().bytes);  // less is always possible
 }
 
 asio::awaitable<void> Connection::handle() {

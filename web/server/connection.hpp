@@ -76,6 +76,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   boost::asio::awaitable<std::optional<Response>> judge_head();  // as Route::judge says
   void call_judge();
   void call_handler();
+  void drop_body();    // and gives its memory back
   void end_request();  // frees what was of it
   void watch_client();
   void open_file();

@@ -43,9 +43,11 @@ void EventStream::Impl::publish(std::string_view event, std::string_view data_js
 }
 
 void Subscriber::add(std::shared_ptr<const std::string> text) {
-  dropped_ = dropped_ || queue_.size() >= 2 * EventStream::Impl::limit ||
-             !charge_.try_add(text->size() + sizeof text);
-  if (!dropped_) queue_.push_back(std::move(text));
+  const std::size_t bytes = text->size() + sizeof text;
+  dropped_ = dropped_ || queue_.size() >= 2 * EventStream::Impl::limit || !charge_.try_add(bytes);
+  if (dropped_) return;
+  waiting_bytes_ += bytes;
+  queue_.push_back(std::move(text));
 }
 
 std::shared_ptr<Subscriber> EventStream::Impl::subscribe(std::optional<std::uint64_t> last_id,
@@ -66,8 +68,13 @@ std::optional<std::string> EventStream::Impl::take(Subscriber& subscriber) {
   std::string text;
   for (const auto& event : subscriber.queue_) text += *event;
   subscriber.queue_.clear();
-  subscriber.charge_.try_resize(text.size());  // it was more until now
+  subscriber.waiting_bytes_ = 0;
   return text;
+}
+
+void EventStream::Impl::written(Subscriber& subscriber) {
+  const std::lock_guard lock(mutex_);
+  subscriber.charge_.try_resize(subscriber.waiting_bytes_);  // less is always possible
 }
 
 }  // namespace nightjar::web

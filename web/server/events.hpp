@@ -25,7 +25,8 @@ class Subscriber {
   friend struct EventStream::Impl;
   // Queues an event's text, unless there is no room for it: then it is dropped.
   void add(std::shared_ptr<const std::string> text);
-  Charge charge_;               // of the texts that wait, and of those that were taken last
+  Charge charge_;  // of the texts that wait, and of those that were taken and are not yet written
+  std::size_t waiting_bytes_ = 0;
   std::function<void()> wake_;  // called from the publisher's thread
   std::deque<std::shared_ptr<const std::string>> queue_;
   bool dropped_ = false;
@@ -37,9 +38,10 @@ struct EventStream::Impl {
   // Events after `last_id` that are still kept come first. `charge` grows with what waits.
   std::shared_ptr<Subscriber> subscribe(std::optional<std::uint64_t> last_id, Charge charge,
                                         std::function<void()> wake);
-  // Everything that waits, as text, which is charged until the next time; nullopt if the subscriber
-  // was too slow and lost events.
+  // Everything that waits, as text, which is charged until written() says that it is gone; nullopt
+  // if the subscriber was too slow and lost events.
   std::optional<std::string> take(Subscriber& subscriber);
+  void written(Subscriber& subscriber);
 
   static constexpr std::size_t limit = 256;  // of events that are kept
 

@@ -170,11 +170,13 @@ asio::awaitable<void> Connection::send_events() {
     auto text = events->take(*subscriber);
     if (!text) break;  // too slow: it comes back with Last-Event-ID
     head_ += text->empty() && quiet ? ":\n\n" : *text;
+    text.reset();
     out_[0] = asio::buffer(head_);
     out_[1] = asio::const_buffer();
     enter(Phase::streaming, state_->config.limits.write_timeout);
     co_await write_out();
-    head_.clear();
+    head_ = std::string();
+    events->written(*subscriber);
     deadline_ = std::chrono::steady_clock::time_point::max();
     wake_.expires_after(heartbeat);
     if (!error_ && !timed_out_) co_await wait();

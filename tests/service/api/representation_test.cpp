@@ -89,6 +89,7 @@ TEST_CASE("A field that items do not have is refused by the parameter's name") {
 TEST_CASE("An ETag is known for longer than its answer is kept") {
   World world;
   Cache cache(world.folder.path / "nightjar.sqlite");
+  cache.charge_to(world.server.ledger());
   const auto keep = [&](const std::string& path, std::size_t bytes) {
     const auto ticket = cache.ticket(request_of(path));
     REQUIRE(cache.join(ticket, [](const Cache::Answer&) {}));
@@ -98,8 +99,8 @@ TEST_CASE("An ETag is known for longer than its answer is kept") {
     cache.put(ticket, std::move(response));
     return ticket;
   };
-  const auto small = keep("/small", 10);
-  const auto large = keep("/large", 9u << 20);
+  const auto small = keep("/small", 5u << 20);
+  const auto large = keep("/large", 5u << 20);
   CHECK(cache.find(small) == nullptr);
   CHECK(cache.etag(small) == "\"/small\"");
   CHECK(cache.etag(large) == "\"/large\"");
