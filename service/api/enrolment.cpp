@@ -158,8 +158,9 @@ web::Response make_enrolment(Database& db, Context& context, const Request& requ
   const auto asked = parse_body(request, enrolment_request());
   const Time now = context.clock.now();
   if (asked.machine && !storage::find_machine(db, *asked.machine))
-    throw Refused(422, "Unknown machine class",
-                  "There is no machine class " + std::to_string(asked.machine->value) + ".");
+    throw Refused(400, "Bad body",
+                  "There is no machine class " + std::to_string(asked.machine->value) + ".",
+                  {{"#/machine", "is no machine class"}});
   const auto validity = asked.seconds ? std::chrono::seconds(*asked.seconds) : usual_validity;
   const std::string token = web::random_token();
   NewEnrolment made{{{},
