@@ -17,6 +17,7 @@
 #include "storage/regressions.hpp"
 #include "storage/runners.hpp"
 #include "storage/series.hpp"
+#include "storage/sessions.hpp"
 #include "storage/statement.hpp"
 
 namespace nightjar::simulation {
