@@ -12,9 +12,10 @@
 
 namespace nightjar::service {
 LocalRunner::LocalRunner(std::filesystem::path program, std::string service_url, std::string token,
-                         std::filesystem::path folder)
+                         std::filesystem::path folder, std::filesystem::path commands)
     : program_(std::move(program)),
       folder_(std::move(folder)),
+      commands_(std::move(commands)),
       service_url_(std::move(service_url)) {
   if (!std::filesystem::exists(program_))
     throw std::runtime_error("no runner to start at " + program_.string() + ": build it first");
@@ -37,7 +38,9 @@ pid_t LocalRunner::start() const {
   if (child != 0) return child;
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   ::execl(program_.c_str(), program_.c_str(), "--service", service_url_.c_str(), "--token-file",
-          token.c_str(), "--cache", cache.c_str(), "--name", "local", static_cast<char*>(nullptr));
+          token.c_str(), "--cache", cache.c_str(), "--name", "local",
+          commands_.empty() ? nullptr : "--commands", commands_.c_str(),
+          static_cast<char*>(nullptr));
   ::_exit(127);
 }
 

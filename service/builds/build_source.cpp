@@ -11,4 +11,12 @@ std::unique_ptr<BuildSource> make_source(const Config::Source& config, const std
   return std::make_unique<DirectorySource>(config.directory, wanted);
 }
 
+std::string nothing_listed(const Config::Source& source, const Project& project) {
+  const std::string where = source.index.empty() ? source.directory.string() : source.index;
+  return where + " lists no wheel of " + project.package + " of variant " + source.variant +
+         " for " + source.python_tag + "; check " +
+         (source.index.empty() ? "[source] directory" : "[source] index") +
+         ", variant and python_tag" + (project.is_pytorch() ? "" : ", and [project] package");
+}
+
 }  // namespace nightjar::service

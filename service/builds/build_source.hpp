@@ -53,4 +53,7 @@ class BuildSource {
 // The source that the configuration names, of the wheels of this package.
 std::unique_ptr<BuildSource> make_source(const Config::Source& config, const std::string& package);
 
+// What an operator is told where such a source lists nothing: which keys to check.
+std::string nothing_listed(const Config::Source& source, const Project& project);
+
 }  // namespace nightjar::service
