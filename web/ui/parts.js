@@ -238,7 +238,8 @@ export function factsMoved(before, now) {
 export function factsOf(machine) {
   const known = Object.entries(machine.facts).filter(([, value]) => value !== "none");
   const facts = (rows) => el("dl", { class: "facts" }, rows.map(([name, value]) =>
-    [el("dt", {}, name.replaceAll("_", " ")), el("dd", {}, value)]));
+    [el("dt", {}, name.replace(/_bytes$/, "").replaceAll("_", " ")),
+      el("dd", {}, name.endsWith("_bytes") ? quantity(Number(value), "bytes") : value)]));
   const packages = known.filter(isPackage);
   return [facts(known.filter((fact) => !isPackage(fact))),
     packages.length > 0 && fold(`packages-${machine.id}`,
