@@ -52,7 +52,7 @@ export const page = {
     const [known, blamed, repairs, improvements] = await Promise.all([
       get(`commits/${sha}`)
         .catch((error) => { if (error.status === 404) return unknown(sha); throw error; }),
-      list(`regressions?commit=${sha}&limit=100`), all(`repairs?commit=${sha}`),
+      list(`regressions?commit=${sha}&counted=true&limit=100`), all(`repairs?commit=${sha}`),
       list(`improvements?commit=${sha}&limit=100`)]);
     return { known, blamed, repairs, improvements };
   },

@@ -74,7 +74,7 @@ function summary(night, jobs) {
     ? [version(night.build.version), " ", state(night.state), `: ${count(jobs.length,
       "session")} (${span(spent)} of waiting and measuring), `, voids.length > 0
       ? strong(`${voids.length} void`) : "none void", ", ",
-    count(night.regressions.length, "regression")] : night.reason,
+    count(night.regressions.length, "finding")] : night.reason,
   night.regressions.map((id) => [" ", link(`#/regressions/${id}`, `#${id}`)]));
 }
 
