@@ -138,7 +138,7 @@ def test_a_plot_zooms_and_moves_by_keys(browser, history, addresses):
     before = browser.run(dates)
     browser.run("document.querySelector('.chart.pan').focus()")
     browser.press(*"++++++")
-    assert browser.run(dates) != before
+    browser.wait(lambda: browser.run(dates) != before)
     chosen = browser.run("return document.querySelector('.detail').textContent")
     browser.press("Home")
     assert browser.run("return document.querySelector('.detail').textContent") != chosen

@@ -52,11 +52,12 @@ def visit(browser, history, address):
 
 
 def settle(browser):
-    """Until the page is shown and every late cell is filled."""
+    """Until the page is shown, every late cell is filled and every chart is drawn."""
     browser.wait(lambda: browser.run("""
         const main = document.getElementById("main");
         return main?.getAttribute("aria-busy") === "false"
-          && ![...main.querySelectorAll(".later")].some((cell) => !cell.hasChildNodes());"""))
+          && ![...main.querySelectorAll(".later, .chart")].some((one) => !one.hasChildNodes()
+            && one.checkVisibility());"""))
 
 
 def asked(history, path):
