@@ -16,9 +16,10 @@
 
 namespace nightjar::service {
 LocalRunner::LocalRunner(std::filesystem::path program, std::string service_url, std::string token,
-                         std::filesystem::path folder)
+                         std::filesystem::path folder, std::filesystem::path commands)
     : program_(std::move(program)),
       folder_(std::move(folder)),
+      commands_(std::move(commands)),
       service_url_(std::move(service_url)) {
   if (!std::filesystem::exists(program_))
     throw std::runtime_error("no runner to start at " + program_.string() + ": build it first");
@@ -43,6 +44,7 @@ Child LocalRunner::start() const {
   ChildSpec spec;
   spec.command = {program_,  "--service",       service_url_, "--token-file", folder_ / "token",
                   "--cache", folder_ / "cache", "--name",     "local"};
+  if (!commands_.empty()) spec.command.insert(spec.command.end(), {"--commands", commands_});
   for (char** variable = environ; *variable; ++variable) spec.environment.emplace_back(*variable);
   spec.descriptors = {nothing.get(), output.get(), errors.get()};
   spec.end_signal = SIGTERM;

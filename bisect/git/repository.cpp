@@ -176,13 +176,27 @@ void Repository::open_again() {
   open();
 }
 
+std::string Repository::listing() {
+  std::vector<std::string> list{"ls-remote", remote_name};
+  for (const auto& branch : options_.branches) list.push_back("refs/heads/" + branch);
+  return ask(list);
+}
+
+std::vector<std::string> Repository::missing_branches() {
+  const std::lock_guard one_at_a_time(fetching_);
+  const std::string found = listing();
+  std::vector<std::string> missing = options_.branches;
+  std::erase_if(missing, [&](const std::string& branch) {
+    return found.find("\trefs/heads/" + branch + "\n") != std::string::npos;
+  });
+  return missing;
+}
+
 void Repository::fetch() {
   const std::lock_guard one_at_a_time(fetching_);
   if (!std::filesystem::exists(options_.path / "HEAD")) open_again();
   remove_leftovers(options_.path);
-  std::vector<std::string> list{"ls-remote", remote_name};
-  for (const auto& branch : options_.branches) list.push_back("refs/heads/" + branch);
-  const auto changed = changed_branches(ask(list));
+  const auto changed = changed_branches(listing());
   if (changed.empty()) return;
   // No tags: PyTorch has tens of thousands.
   std::vector<std::string> bring{"fetch",      "--no-tags",    "--no-write-fetch-head",

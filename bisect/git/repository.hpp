@@ -41,6 +41,8 @@ class Repository final : public CommitGraph {
   // A killed fetch leaves the branches as they were, and what it brought is not used. A copy whose
   // folder is gone is made anew.
   void fetch() override;
+  // Asks the remote, and brings nothing: which of the branches it lacks. Throws as fetch() does.
+  std::vector<std::string> missing_branches();
   // From any thread: ends a fetch that is under way, and refuses later ones.
   void stop();
   std::optional<Commit> find(const CommitSha& sha) const override;
@@ -59,6 +61,7 @@ class Repository final : public CommitGraph {
   void open();
   void open_again();
   std::string ask(const std::vector<std::string>& arguments);
+  std::string listing();  // the remote's "<sha>\t<ref>" lines of the branches
   std::vector<std::string> changed_branches(const std::string& listing) const;
   std::optional<CommitSha> tip(std::string_view branch) const;
   [[noreturn]] void fail(const std::string& attempt, const std::string& advice) const;

@@ -77,6 +77,7 @@ web::ServerConfig without_tokens(const Config& config) {
 
 void add_all(Routes& routes, Tokens* tokens) {
   Context& context = routes.context;
+  add_about_routes(routes);
   add_list_routes(routes);
   add_evidence_routes(routes);
   add_calibration_routes(routes);

@@ -65,7 +65,9 @@ Schema problem_schema() {
 Schema path_schema(const std::string& name) {
   if (name == "id") return {{"type", "integer"}, {"format", "int64"}, {"minimum", 1}};
   return {{"type", "string"},
-          {"pattern", name == "sha" ? "^[0-9a-fA-F]{40}$" : "^[0-9a-fA-F]{64}$"}};
+          {"pattern", name == "sha"     ? "^([0-9a-f]{4,40}|[0-9a-fA-F]{40})$"
+                      : name == "build" ? "^[0-9A-Za-z][0-9A-Za-z.+_!-]{0,199}$"
+                                        : "^[0-9a-fA-F]{64}$"}};
 }
 
 class Document {

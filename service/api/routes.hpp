@@ -108,6 +108,7 @@ void add_trust_routes(Routes& routes);
 void add_suite_routes(Routes& routes);
 void add_profile_routes(Routes& routes);
 void add_extent_routes(Routes& routes);
+void add_about_routes(Routes& routes);
 void add_author_routes(Routes& routes);  // and who repaired what
 void add_triage_routes(Routes& routes);  // POST /regressions/{id}/dismiss and others
 void add_report_routes(Routes& routes);  // POST /reports/{id}/retry

@@ -53,4 +53,9 @@ class BuildSource {
 // The source that the configuration names, of the wheels of this package.
 std::unique_ptr<BuildSource> make_source(const Config::Source& config, const std::string& package);
 
+// "[source] index, variant and python_tag": what decides which wheels a source lists.
+std::string keys_to_check(const Config::Source& source, const Project& project);
+// What an operator is told where a source lists nothing.
+std::string nothing_listed(const Config::Source& source, const Project& project);
+
 }  // namespace nightjar::service

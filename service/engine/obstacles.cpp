@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "service/builds/build_source.hpp"
 #include "service/engine/jobs/live_runners.hpp"
 #include "service/engine/jobs/session_plan.hpp"
 #include "storage/builds.hpp"
@@ -37,15 +38,16 @@ std::string build_trouble(const SourceFacts& facts, const Config::Source& source
 }
 
 // An index that is no longer filled, or a wheel's tag that it has no more, looks like a quiet week.
-std::string stale_source(const SourceFacts& facts, const Config::Source& source, Time now) {
+std::string stale_source(const SourceFacts& facts, const Config::Source& source,
+                         const Project& project, Time now) {
   const int most = source.stale_days;
   if (most == 0 || !facts.last_found) return "";
   const auto days = std::chrono::duration_cast<std::chrono::hours>(now - *facts.last_found) /
                     std::chrono::hours(24);
   if (days < most) return "";
   return "no new build of variant " + source.variant + " for " + source.python_tag +
-         " has been listed for " + std::to_string(days) +
-         " days; check [source] index, variant and python_tag";
+         " has been listed for " + std::to_string(days) + " days; check " +
+         keys_to_check(source, project);
 }
 
 std::string import_trouble(const SourceFacts& facts) {
@@ -165,7 +167,8 @@ std::vector<Obstacle> find_obstacles(const Surroundings& around,
     const SourceFacts& of = facts->sources.at(i);
     if (around.surveyed && around.source.empty() && around.repository.empty())
       add(ObstacleKind::build, build_trouble(of, *sources[i]));
-    if (around.source.empty()) add(ObstacleKind::source, stale_source(of, *sources[i], facts->now));
+    if (around.source.empty())
+      add(ObstacleKind::source, stale_source(of, *sources[i], config.project, facts->now));
     add(ObstacleKind::build, import_trouble(of));
     add(ObstacleKind::runner, unavailable_trouble(of));
   }

@@ -180,7 +180,6 @@ Call call_for(World& world, const std::string& path, const std::string& operatio
               const std::vector<JobId>& builds, const Enrolled& enrolled) {
   const std::map<std::string, std::int64_t> ids{
       {"list", 0},
-      {"get_builds", day.good.id.value},
       {"get_workloads", day.workload.id.value},
       {"get_series", day.series.value},
       {"get_series_history", day.series.value},
@@ -221,6 +220,8 @@ Call call_for(World& world, const std::string& path, const std::string& operatio
   Call call{path, "", {}};
   if (const auto at = path.find("{id}"); at != std::string::npos)
     call.target.replace(at, 4, std::to_string(ids.at(operation)));
+  if (const auto at = path.find("{build}"); at != std::string::npos)
+    call.target.replace(at, 7, day.good.version);
   if (const auto at = path.find("{sha}"); at != std::string::npos)
     call.target.replace(at, 5, day.good.commit->str());
   if (const auto at = path.find("{sha256}"); at != std::string::npos)

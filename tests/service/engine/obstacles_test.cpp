@@ -133,6 +133,21 @@ TEST_CASE("a quiet week of the source is no trouble where nobody wants to hear o
   CHECK(calm.found().empty());
 }
 
+TEST_CASE("a source without a new build for long names the keys that decide what it lists") {
+  Calm calm;
+  calm.facts.now += std::chrono::hours(9 * 24);
+  const auto reason = [&] {
+    const auto found = calm.found();
+    REQUIRE(found.size() == 1);
+    return found.front().reason;
+  };
+  calm.config.source.directory = "/wheels";
+  calm.config.source.index.clear();
+  CHECK_THAT(reason(), Catch::EndsWith("check [source] directory, variant and python_tag"));
+  calm.config.project.package = "rivulet";
+  CHECK_THAT(reason(), Catch::EndsWith("variant and python_tag, and [project] package"));
+}
+
 TEST_CASE("of several sources each is told of by its own variant") {
   Calm calm;
   calm.facts.sources.push_back(calm.facts.sources[0]);
