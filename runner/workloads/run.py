@@ -15,7 +15,7 @@ import sys
 
 from harness import compiled, definition, protocol, raised
 from harness.device_clock import DeviceClock
-from harness.failure import Faulty, Unavailable, WrongResult, last_line, one_line
+from harness.failure import Faulty, Unavailable, WrongResult, is_out_of_memory, one_line, telling_line
 from harness.process import Counters, settings, steady_allocator
 
 PACKAGES = ("numpy", "sympy", "typing_extensions", "networkx", "jinja2", "fsspec", "filelock",
@@ -145,9 +145,8 @@ def run(torch, model, request, found):
         made, step = build(found)
         result = measure(step)
     else:
-        made, result, metrics = compiled.measure(torch, build, found, clock
-                                                 and torch.cuda.synchronize, measure)
-        fields["accuracy"] = "pass"
+        made, result, fields["accuracy"], metrics = compiled.measure(
+            torch, build, found, clock and torch.cuda.synchronize, measure)
     if result.checksum is not None and not math.isfinite(result.checksum):
         raise WrongResult(f"the output's checksum is {result.checksum}")
     metrics |= {"peak_cpu_memory": [result.peak_bytes], "leaked_memory": [result.leaked_bytes]}
@@ -186,16 +185,14 @@ def judge(error, watched="torch"):
     for kind, status in ((Unavailable, "unavailable"), (WrongResult, "wrong_result"), (Faulty,
                                                                                        "failed")):
         if isinstance(error, kind):
-            return status, last_line(error)
+            return status, telling_line(error)
     if isinstance(error, ModuleNotFoundError) and not is_of_build(error.name, watched):
         return "unavailable", reason
     if isinstance(error, ImportError):
         from harness import missing  # late: or it would lie in the heap of each run
         if module := missing.library(error):
             return "unavailable", f"no module named '{module}'"
-    # torch.OutOfMemoryError on a device; its CPU allocator throws a plain RuntimeError.
-    if (isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
-            or "can't allocate memory" in str(error)):
+    if is_out_of_memory(error):
         return "out_of_memory", reason
     place = raised.place(error)
     return "failed", f"{place}: {reason}" if place else reason
