@@ -1,6 +1,6 @@
 """Measures a workload whose networks torch.compile compiles. Beside what every run measures, it
 says what compiling cost, whether the result is right, and the speed-up over eager in the same
-process.
+process. Memory beside eager's is compared in another one (compression.py).
 
 The order keeps peak memory the compiled workload's own: first cold, with an empty cache, which is
 the run that is measured; then eager; then compiled again with the caches that the first left on
@@ -28,6 +28,11 @@ IMPOSSIBLE = {
     "Python.h: No such file": "torch.compile needs Python's headers; install python3-dev"}
 
 
+def cache(request):
+    """Where compiled code goes: a folder of this run's own, which its second process finds."""
+    return contextlib.nullcontext() if request.compare_memory else fresh_cache()
+
+
 @contextlib.contextmanager
 def fresh_cache():
     """Sends compiled code to a folder of this process's own. Enter it before importing torch."""
@@ -42,7 +47,8 @@ def fresh_cache():
 
 
 def measure(torch, build, found, synchronize, measure_step):
-    """The case, its Measurement, dynamo's word on its accuracy, and further metrics by name.
+    """The number of parameters, the Measurement, dynamo's word on the accuracy, and further metrics
+    by name.
     `build(definition)` makes a case and its step, `measure_step(step)` its Measurement. Exceptions
     have an attribute `accuracy`, unless the workload cannot be compiled at all."""
     eager = dataclasses.replace(found, backend="eager")
@@ -71,7 +77,7 @@ def _measure(torch, build, found, eager_found, synchronize, measure_step):
         if seconds > eager.seconds:  # else the gain hides the time of compiling
             metrics[name] = seconds - eager.seconds
     metrics["speedup"] = speedup(eager.step, warm.step, synchronize)
-    return case, cold, accuracy, {name: [value] for name, value in metrics.items()}
+    return case.parameters, cold, accuracy, {name: [value] for name, value in metrics.items()}
 
 
 def prime(torch, device):
