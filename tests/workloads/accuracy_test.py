@@ -149,9 +149,9 @@ def test_a_step_whose_two_eager_runs_differ_says_nothing_of_the_compiler(tmp_pat
 
 
 @pytest.mark.parametrize("said, status, accuracy", [
-    ("CUDA error: out of memory\\nCUDA kernel errors might be asynchronously reported at some other "
-     "API call, so the stacktrace below might be incorrect.\\nFor debugging consider passing "
-     "CUDA_LAUNCH_BLOCKING=1", "out_of_memory", "OOM"),
+    ("CUDA error: out of memory\\nCUDA kernel errors might be asynchronously reported at some "
+     "other API call, so the stacktrace below might be incorrect.\\nFor debugging consider "
+     "passing CUDA_LAUNCH_BLOCKING=1", "out_of_memory", "OOM"),
     ("no such lowering\\n\\nSet TORCHDYNAMO_VERBOSE=1 for the internal stack trace", "failed",
      "fail_to_run")])
 def test_a_compiler_that_ran_out_of_memory_is_told_from_one_that_failed(

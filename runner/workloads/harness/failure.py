@@ -30,7 +30,8 @@ COMPILER = re.compile(r"^C\+\+ compile error\b.*?^(?:[^\n]*?: )?((?:fatal )?erro
 # As allocators and libraries of a device say it whose error has no type of its own.
 OUT_OF_MEMORY = re.compile(
     r"can't allocate memory|\b(?:CUDA|HIP|XPU)\b[^\n]*\bout of memory"
-    r"|\b(?:cuda|hip)ErrorMemoryAllocation|\b(?:CU|HIP)(?:BLAS|SPARSE|SOLVER|DNN|FFT)_\w*ALLOC_FAILED"
+    r"|\b(?:cuda|hip)ErrorMemoryAllocation"
+    r"|\b(?:CU|HIP)(?:BLAS|SPARSE|SOLVER|DNN|FFT)_\w*ALLOC_FAILED"
     r"|OUT_OF_(?:DEVICE|HOST)_MEMORY")
 
 
