@@ -14,8 +14,9 @@ namespace {
 
 std::optional<Ceilings> read_ceilings(const std::string& text) {
   try {
-    auto ceilings = parse_foreign_or_throw(text).get<Ceilings>();
-    if (ceilings.bytes > 0) return ceilings;
+    const Json said = parse_foreign_or_throw(text);
+    auto ceilings = said.get<Ceilings>();
+    if (ceilings.bytes > 0 && said.contains("emulated")) return ceilings;
   } catch (const Json::exception&) {  // of another version, or broken: measured again
   }
   return std::nullopt;

@@ -69,6 +69,8 @@ OperatorProfile operator_of_event(const Json& event) {
   one.bytes = field<std::int64_t>(event, "bytes");
   one.unknown = field<std::int64_t>(event, "unknown");
   one.dtype = field<std::optional<std::string>>(event, "dtype").value_or("");
+  if (event.contains("class"))
+    one.kind = field<std::optional<std::string>>(event, "class").value_or("");
   return one;
 }
 
@@ -79,9 +81,7 @@ Profile profile_of_event(const Json& event) {
   for (const Json& row : event.at("operators")) one.operators.push_back(operator_of_event(row));
   one.memory_reason = field<std::optional<std::string>>(event, "memory_reason").value_or("");
   if (!event.at("memory").is_null()) one.memory = event.at("memory").get<MemorySplit>();
-  if (one.memory && event.contains("memory_holders"))
-    one.memory->holders = event.at("memory_holders").get<std::map<std::string, std::int64_t>>();
-  one.hints = event.at("hints").get<std::vector<AlignmentHint>>();
+  one.hints = event.at("hints").get<std::vector<ProductHint>>();
   return Json(one).get<Profile>();  // reading checks that all lists fit
 }
 

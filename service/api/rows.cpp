@@ -182,7 +182,7 @@ const Row<Workload>& workload_row() {
        {"backend", part(&WorkloadName::backend)},
        {"size", part([](const WorkloadName& name) { return nightjar::size_of(name); }),
         "Of a model of a published list; null: it has one size only."},
-       {"domain", part(domain_of), "As TorchBench has them, by the model's name.",
+       {"domain", part(domain_of), "As TorchBench or the workload's author says; else unknown.",
         domain_schema()}});
   return made;
 }

@@ -80,6 +80,10 @@ std::string failure_word(const ReportFailure& failure) {
 
 std::string change_of_cause(const ReportInput& input) {
   const ReportSeries& lead = input.series.front();
+  if (input.leak) {
+    const std::string text = "leak of " + quantity(input.leak->metric, input.leak->grown);
+    return lead.metric == input.leak->metric ? text : text + ", " + brief_change(lead);
+  }
   if (counts_its_step(input)) return own_change(input);
   const bool always_fails = lead.metric == kFailures && lead.after == kFailed;
   return always_fails && input.failure ? failure_word(*input.failure) : brief_change(lead);

@@ -87,7 +87,7 @@ bool is_failure(RunStatus status) {
 Accuracy accuracy_of(RunStatus status, bool eager) {
   switch (status) {
     case RunStatus::measured:
-      return Accuracy::pass;
+      return eager ? Accuracy::pass : Accuracy::no_evidence;
     case RunStatus::wrong_result:
       return Accuracy::fail_accuracy;
     case RunStatus::unavailable:

@@ -47,6 +47,17 @@ TEST_CASE("An issue about adjacent commits in a changed environment reads as its
   CHECK(text == golden("leak.md", text));
 }
 
+TEST_CASE("A leak says so in its title and first line, with bytes an iteration") {
+  ReportInput input = leak();
+  for (const std::string& text : {render_issue(input).title, first_line(render_issue(input).body)})
+    CHECK(text.find("leak of 1.200 MiB/iteration, peak CPU memory +22 %") != std::string::npos);
+  input.series.erase(input.series.begin());
+  CHECK(render_issue(input).title.find("resnet18 train: leak of 1.200 MiB/iteration since") !=
+        std::string::npos);
+  input.leak.reset();
+  CHECK(render_issue(input).title.find("leak of") == std::string::npos);
+}
+
 TEST_CASE("Machine classes are a table, those that show it first; one alone is none") {
   ReportInput input = redundant_check();
   const auto row_of = [](const std::string& body, const std::string& name) {
@@ -80,7 +91,8 @@ TEST_CASE("The title says what, how much, since when and by which pull request")
   CHECK(render_issue(alone).title ==
         "[nightjar] soft_actor_critic act: latency +23 % since bbbbbbbbbbbb (#61056)");
   CHECK(render_issue(leak()).title ==
-        "[nightjar] resnet18 train: peak CPU memory +22 % since cccccccccccc or one of the next 2");
+        "[nightjar] resnet18 train: leak of 1.200 MiB/iteration, peak CPU memory +22 % since "
+        "cccccccccccc or one of the next 2");
 }
 
 TEST_CASE("The first line names commit, author, size and certainty") {
