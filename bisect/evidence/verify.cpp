@@ -10,6 +10,7 @@
 #include "bisect/evidence/evidence.hpp"
 #include "bisect/evidence/policy_json.hpp"
 #include "bisect/evidence/statement.hpp"
+#include "storage/model/build.hpp"
 #include "storage/model/job.hpp"
 #include "storage/model/json_io.hpp"
 #include "storage/model/metric.hpp"
