@@ -38,13 +38,13 @@ def bring_loopback_up():
 
 
 class Site:
-    def __init__(self, folder):
-        self.world = worlds.World(folder, service={"address": "::"})
+    def __init__(self, world):
+        self.world = world
         self.world.repo.grow(3)
         self.world.publish_nightly("2026-08-20")
         self.world.start_daemon()
         self.world.wait("the build to be there", lambda: self.world.items("builds"))
-        log = folder / "data/logs/1.log"
+        log = world.folder / "data/logs/1.log"
         log.parent.mkdir()
         log.write_bytes(b"x" * (64 << 20))
         for path in ("/", "/openapi.json", "/metrics", "/api/v1/regressions", "/api/v1/series"):
@@ -129,9 +129,10 @@ def main(folder):
     bring_loopback_up()
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (1024, hard))  # as most systems start a service
-    site = Site(pathlib.Path(folder))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
+    world = worlds.World(pathlib.Path(folder), service={"address": "::"})
     try:
+        site = Site(world)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
         bad = "silent_half_open_and_dripping"
         print(json.dumps({
             "silent behind one address": site.under("nothing", 64, SHARED),
@@ -145,7 +146,7 @@ def main(folder):
             "logs that nobody reads": site.under("logs_that_nobody_reads", 500, *MANY),
             "long queries": site.long_queries(6000)}))
     finally:
-        site.world.stop()
+        world.stop()
 
 
 if __name__ == "__main__":
