@@ -9,6 +9,8 @@
 #include <sys/types.h>
 #include <thread>
 
+#include "storage/base/child.hpp"
+
 namespace nightjar::service {
 
 class LocalRunner {
@@ -22,7 +24,7 @@ class LocalRunner {
 
  private:
   void keep_running();
-  pid_t start() const;
+  Child start() const;
 
   std::filesystem::path program_, folder_;
   std::string service_url_;

@@ -12,6 +12,7 @@
 #include "storage/base/files.hpp"
 #include "storage/base/log.hpp"
 #include "storage/model/json.hpp"
+#include "storage/model/json_io.hpp"
 #include "web/secret.hpp"
 
 namespace nightjar::runner {
@@ -26,6 +27,16 @@ std::string own_instance(const std::filesystem::path& cache) {
   const std::string made = web::random_token();
   write_durably(file, made);
   return made;
+}
+
+// The claim that a kept result belongs to.
+Claim claim_of(const Spool::Entry& entry, const std::string& text) {
+  Claim claim;
+  claim.job = entry.job;
+  claim.attempt = entry.attempt;
+  const auto kept = nlohmann::json::parse(text, nullptr, false);
+  if (kept.is_object()) claim.nonce = text_in(kept, "nonce");
+  return claim;
 }
 
 }  // namespace
@@ -120,9 +131,14 @@ bool Agent::send_spooled() {
     const Answer answer = text ? coordinator_.send_result(entry.job, *text) : Answer::refused;
     if (answer == Answer::away) return false;
     if (answer == Answer::refused) {
-      if (coordinator_.may_be_lifted()) return false;
+      if (text && coordinator_.may_be_lifted()) return false;
+      const std::string cause = text ? coordinator_.error() : "its file cannot be read";
       log::error("result refused job={} attempt={} cause=\"{}\" kept=rejected/", entry.job.value,
-                 entry.attempt, coordinator_.error());
+                 entry.attempt, cause);
+      // At once and with the reason, or the job would wait for its lease and be tried again.
+      if (text)
+        coordinator_.fail(claim_of(entry, *text), "its result was refused: " + cause,
+                          Coordinator::Failure::final);
       spool_.reject(entry);
       continue;
     }

@@ -124,8 +124,15 @@ bool BuildOutbox::send(Coordinator& coordinator, std::stop_token stop) {
       log::info("build accepted job={} attempt={} outcome={}", entry.job.value, entry.attempt,
                 name_of(entry.result.outcome));
     } else {
+      const std::string cause = coordinator.error();
       log::warn("build refused job={} attempt={} cause=\"{}\"", entry.job.value, entry.attempt,
-                coordinator.error());
+                cause);
+      Claim claim;
+      claim.job = entry.job;
+      claim.attempt = entry.attempt;
+      claim.nonce = entry.nonce;
+      coordinator.fail(claim, "what came of the build was refused: " + cause,
+                       Coordinator::Failure::final);
     }
     fs::remove(entry.file, error);
   }

@@ -250,12 +250,12 @@ class Maker {
     std::vector<fs::path> seen;
     if (fs::exists(order_.repository)) seen.push_back(fs::absolute(order_.repository));
     const auto remove = put_in_place(recipe_, {order_.work, seen}, spec);
-    ProcessResult result = run_process(spec, stop_);
+    ProcessResult result = run_untrusted(spec, kOfRecipes, stop_);
     if (!remove.empty() && !result.exit_code) {
       ProcessSpec ended;
       ended.command = remove;
       ended.environment = clean_environment(home_);
-      run_process(ended);
+      run_trusted(ended);
     }
     if (stop_.stop_requested()) throw Stopped();
     return result;

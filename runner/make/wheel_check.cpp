@@ -4,6 +4,7 @@
 
 #include "runner/build/record.hpp"
 #include "runner/build/unpack.hpp"
+#include "runner/make/place.hpp"
 #include "runner/process/failure.hpp"
 #include "storage/base/files.hpp"
 #include "storage/model/json.hpp"
@@ -107,7 +108,7 @@ WheelCheck check_wheel(const fs::path& wheel, const std::string& module, const f
   spec.folder = work.path();
   spec.timeout_seconds = 600;
   put(spec);
-  const ProcessResult result = run_process(spec, stop);
+  const ProcessResult result = run_untrusted(spec, kOfRecipes, stop);
   if (stop.stop_requested()) throw Stopped();
   return judge_import(result, module, site_packages, required);
 }

@@ -151,6 +151,23 @@ TEST_CASE("A result that the service refuses for good is kept aside and does not
   CHECK(std::filesystem::exists(scratch / "cache/spool/rejected/9-1.json"));
 }
 
+TEST_CASE("A result that the service refuses fails its job at once, with the reason") {
+  const Scratch scratch;
+  FakeService service;
+  service.set("result", 422);
+  service.add_job(job_spec(), 2);
+  Running agent(service.url(), scratch);
+  const auto failure = service.wait_for("/jobs/9/fail");
+  REQUIRE(failure.is_object());
+  CHECK(failure.at("attempt") == 2);
+  CHECK(failure.at("nonce") == "n1");
+  CHECK_FALSE(failure.contains("transient"));
+  const auto reason = failure.at("reason").get<std::string>();
+  CHECK(reason.starts_with("its result was refused: "));
+  CHECK(reason.find("422") != std::string::npos);
+  agent.stop();
+}
+
 TEST_CASE("A proxy's refusal ends neither a job nor its result") {
   const Scratch scratch;
   FakeService service;

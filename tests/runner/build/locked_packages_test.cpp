@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "runner/build/unpack.hpp"
 #include "runner/process/failure.hpp"
 #include "tests/support/scratch.hpp"
 #include "tests/support/source_tree.hpp"
@@ -12,6 +13,21 @@
 
 using namespace nightjar;
 using namespace nightjar::runner;
+
+TEST_CASE("A lock is a list of pinned packages, and of nothing that uv would run or look for") {
+  const std::string hash = " \\\n    --hash=sha256:" + std::string(64, '0') + "\n";
+  CHECK_NOTHROW(
+      require_pins("# a comment\n--index-url http://a/simple\n"
+                   "--extra-index-url http://b/simple\n\nhelper==1.0" +
+                   hash + "nvidia-cudnn-cu12[all]==9.1 ; sys_platform == 'linux'" + hash));
+  for (const char* line :
+       {"-e /tmp/evil", "-r /etc/passwd", "--find-links http://evil", "helper @ http://evil/a.whl",
+        "/tmp/evil", "./evil", "git+http://evil/a", "evil==1.0 @ file:///a", "evil", "evil>=1",
+        "  -e /tmp/evil", "--no-binary :all:", "-c /tmp/a", "==1", "evil[x"}) {
+    CAPTURE(line);
+    CHECK_THROWS_AS(require_pins("helper==1.0" + hash + line + "\n"), BrokenArchive);
+  }
+}
 
 TEST_CASE("An index that breaks off gives the job back, and one that stands still can be left") {
   using web::Manner;
@@ -28,7 +44,7 @@ TEST_CASE("An index that breaks off gives the job back, and one that stands stil
   const Installer with{(tools / "uv").string(), tools / "python"};
   std::stop_source stop;
   const auto install = [&] {
-    install_locked(with, folder / "lock", folder / "packages", false, stop.get_token());
+    install_locked(with, folder / "lock", folder / "packages", stop.get_token());
   };
   if (manner == Manner::half_closes || manner == Manner::resets) {
     CHECK_THROWS_AS(install(), TransientFailure);

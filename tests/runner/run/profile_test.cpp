@@ -122,6 +122,14 @@ TEST_CASE("A profile that is not as promised fails and names the field") {
   CHECK(profile.reason.find("aten::mm") != std::string::npos);
 }
 
+TEST_CASE("A profile of more operators than there are fails") {
+  json operators = json::array();
+  for (int i = 0; i < 10'001; ++i) operators.push_back(row_json(std::to_string(i), 1e-6, 0, 0));
+  const Profile profile = profiled({answered({kReadyEvent, profile_event(operators)})});
+  CHECK(profile.status == "failed");
+  CHECK(profile.reason.find("in 'operators': too many") != std::string::npos);
+}
+
 TEST_CASE("A torch from elsewhere is no profile of this build") {
   json ready = kReadyEvent;
   ready["torch"]["path"] = "/other/torch";
