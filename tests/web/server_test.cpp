@@ -271,6 +271,40 @@ TEST_CASE("A route can refuse by the head alone, and reads nothing of the body")
   CHECK(with.read().body == "z");
 }
 
+TEST_CASE("A route can judge a head in its own time, and a body comes only if it lets it") {
+  Served served;
+  Route judged = route(Method::post, "/judged", echoes());
+  judged.judge = [&served](const std::shared_ptr<const Request>& request,
+                           const Route::Verdict& verdict) {
+    boost::asio::post(served.pool, [request, verdict] {
+      const bool good = request->header("x-claim") == "mine";
+      verdict(good ? std::nullopt : std::optional(problem(409, "Lost", "not yours")));
+      verdict(std::nullopt);  // a second one is ignored
+    });
+  };
+  served.server->add(std::move(judged));
+  served.start();
+  const std::string head = "POST /judged HTTP/1.1\r\nHost: x\r\n";
+  RawClient stranger(served.server->port());
+  stranger.write(head + "Content-Length: 1000000\r\n\r\n");
+  const auto refused = stranger.read();
+  CHECK(refused.status == 409);
+  CHECK(refused.has("Connection: close"));
+  RawClient holder(served.server->port());
+  for (int i = 0; i < 2; ++i) {  // the connection stays
+    holder.write(head + "X-Claim: mine\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
+    CHECK(holder.read_past("\r\n\r\n").find(" 100 ") != std::string::npos);
+    holder.write("abc");
+    const auto answer = holder.read();
+    CHECK(answer.status == 200);
+    CHECK(answer.body == "abc");
+  }
+  RawClient gone(served.server->port());
+  gone.write(head + "Content-Length: 5\r\n\r\n");
+  gone.hang_up();
+  CHECK(RawClient(served.server->port()).get("/none").status == 404);
+}
+
 TEST_CASE("Who asks through a proxy is believed of trusted ones only") {
   ServerConfig config;
   config.limits.connections.anonymous = {10, 1};
@@ -393,6 +427,22 @@ TEST_CASE("A page carries the headers that keep foreign scripts out") {
   const auto response = client.get("/");
   CHECK(response.has("script-src 'self';"));
   CHECK(response.has("X-Content-Type-Options: nosniff\r\n"));
+}
+
+TEST_CASE("A page's own style passes its policy, and no other inline style does") {
+  Served served;
+  Route page = route(Method::get, "/report", [](const Request&, Respond respond) {
+    Response response;
+    response.content_type = "text/html";
+    response.page_style = "body { margin: 0 }";
+    respond(std::move(response));
+  });
+  served.server->add(std::move(page));
+  served.start();
+  const auto answer = RawClient(served.server->port()).get("/report");
+  // printf 'body { margin: 0 }' | openssl dgst -sha256 -binary | base64
+  CHECK(answer.has("style-src 'self' 'sha256-mX+s7KJgWpgxJola85xdpAFPBQaV091gzM2oPjgTW2w=';"));
+  CHECK_FALSE(answer.has("unsafe-inline"));
 }
 
 TEST_CASE("A header's value cannot begin another header") {

@@ -67,10 +67,11 @@ std::optional<Response> Connection::admit_role() {
     if (needed == Role::read && state_->config.open_reads) return std::nullopt;
     return unauthorized("This needs a token of role " + std::string(name_of(needed)) + ".");
   }
-  if (principal_->role < needed)
+  if (!may_act_as(principal_->role, needed))
     return problem(403, "Forbidden",
                    "This needs a token of role " + std::string(name_of(needed)) +
-                       "; this one has role " + std::string(name_of(principal_->role)) + ".");
+                       "; this one has role " + std::string(name_of(principal_->role)) +
+                       ". A [[token]] of the service's configuration gives a role.");
   request_->principal = *principal_;
   return std::nullopt;
 }
@@ -97,6 +98,23 @@ void Connection::call_handler() {
                  answer_by(endpoint->route.handler, *request, respond);
                });
   if (!answered_) watch_client();
+}
+
+void Connection::call_judge() {
+  const Route::Verdict verdict = [weak = weak_from_this(), executor = state_->executor,
+                                  sequence = sequence_](std::optional<Response> refused) {
+    asio::dispatch(executor, [weak, sequence, refused = std::move(refused)]() mutable {
+      if (const auto self = weak.lock()) self->take_verdict(sequence, std::move(refused));
+    });
+  };
+  endpoint_->route.judge(request_, verdict);
+}
+
+void Connection::take_verdict(std::uint64_t sequence, std::optional<Response> refused) {
+  if (sequence != sequence_ || answered_) return;
+  answered_ = true;
+  verdict_ = std::move(refused);
+  wake();
 }
 
 void Connection::answer(std::uint64_t sequence, Response response) {

@@ -77,6 +77,7 @@ asio::awaitable<bool> Connection::serve_request(ReadOutcome head) {
   if (!refused) refused = refuse_by_head();
   const bool has_body = head == ReadOutcome::ok && reader_.head().has_body;
   if (refused && (has_body || head != ReadOutcome::ok)) unread_ = true;
+  if (!refused && has_body && endpoint_->route.judge) refused = co_await judge_head();
   if (!refused && has_body) {
     const auto outcome = co_await read_body();
     if (outcome == ReadOutcome::closed) co_return false;
@@ -101,6 +102,20 @@ asio::awaitable<bool> Connection::serve_request(ReadOutcome head) {
       head == ReadOutcome::ok && reader_.head().keep_alive && !unread_ && !state_->stopping;
   co_await send(keep_alive);
   co_return keep_alive && !error_;
+}
+
+asio::awaitable<std::optional<Response>> Connection::judge_head() {
+  enter(Phase::handling, state_->config.limits.handler_timeout);
+  call_judge();
+  while (!answered_ && !timed_out_) co_await wait();
+  std::optional<Response> verdict = std::move(verdict_);
+  if (!answered_)
+    verdict = problem(504, "No answer in time", request_->path + " took too long; try again.");
+  unread_ = verdict.has_value();
+  ++sequence_;  // a later verdict is for nobody
+  answered_ = timed_out_ = false;
+  enter(Phase::reading, state_->config.limits.read_timeout);
+  co_return verdict;
 }
 
 asio::awaitable<ReadOutcome> Connection::read_body() {

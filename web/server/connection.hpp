@@ -35,6 +35,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // On the I/O thread: the answer to request number `sequence`, unless that one is over.
   void answer(std::uint64_t sequence, Response response);
+  // Likewise, what its route says to its head.
+  void take_verdict(std::uint64_t sequence, std::optional<Response> refused);
 
  private:
   enum class Phase { idle, reading, handling, writing, streaming };
@@ -71,6 +73,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::optional<Response> admit_role();
   std::optional<Response> refuse_host() const;
   std::optional<Response> refuse_by_head() const;  // what its route does not even read a body of
+  boost::asio::awaitable<std::optional<Response>> judge_head();  // as Route::judge says
+  void call_judge();
   void call_handler();
   void drop_body();    // and gives its memory back
   void end_request();  // frees what was of it
@@ -94,6 +98,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::shared_ptr<const Endpoint> endpoint_;
   std::shared_ptr<Request> request_;
   Response response_;
+  std::optional<Response> verdict_;  // once answered_ by the route's judge
   bool answered_ = false, timed_out_ = false, watching_ = false, head_only_ = false;
   bool unread_ = false;  // bytes of a refused request are still on their way
 

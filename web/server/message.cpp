@@ -5,6 +5,11 @@
 #include "web/text.hpp"
 
 namespace nightjar::web {
+
+bool may_act_as(Role role, Role needed) {
+  return role == needed || role == Role::admin || needed == Role::none ||
+         (needed == Role::read && role != Role::none);
+}
 namespace {
 
 std::optional<std::string> find(const std::map<std::string, std::string>& map,

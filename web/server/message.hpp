@@ -18,8 +18,10 @@ namespace nightjar::web {
 
 NIGHTJAR_ENUM(Method, get, head, post, put, patch, del);
 std::string method_text(Method method);  // as in a request line: "GET"
-// none: open to all; a role includes those before it.
-NIGHTJAR_ENUM(Role, none, read, runner, admin);
+// none: open to all. Each of the others may also read, and admin may do everything; import and
+// runner have nothing else in common.
+NIGHTJAR_ENUM(Role, none, read, import, runner, admin);
+bool may_act_as(Role role, Role needed);
 
 class Charge;
 
@@ -48,6 +50,7 @@ struct Response {
   std::string content_type = "application/json";
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;
+  std::string page_style;  // the text of the page's own <style>, which its policy lets through
   std::optional<std::filesystem::path>
       file;  // sent instead of body, with its size; Range is honoured
 };

@@ -3,6 +3,7 @@
 #include <boost/beast/http/status.hpp>
 #include <charconv>
 
+#include "web/secret.hpp"
 #include "web/server/connection.hpp"
 #include "web/server/events.hpp"
 
@@ -12,11 +13,14 @@ namespace http = boost::beast::http;
 namespace {
 
 constexpr std::chrono::seconds heartbeat{15};
-constexpr std::string_view page_headers =
-    "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; "
-    "img-src 'self' data:; connect-src 'self'; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'\r\n"
-    "X-Frame-Options: DENY\r\nReferrer-Policy: no-referrer\r\n";
+// `style`: the text of the page's own, if it has one.
+std::string page_headers(const std::string& style) {
+  return "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'" +
+         (style.empty() ? "" : " " + policy_source(style)) +
+         "; img-src 'self' data:; connect-src 'self'; base-uri 'none'; "
+         "form-action 'none'; frame-ancestors 'none'\r\n"
+         "X-Frame-Options: DENY\r\nReferrer-Policy: no-referrer\r\n";
+}
 
 bool has_length(unsigned status) {
   return status >= 200 && status != 204 && status != 304;
@@ -137,7 +141,7 @@ void Connection::write_head(bool keep_alive, std::uint64_t length) {
     field(head_, "Content-Type", response_.content_type);
     field(head_, "Content-Length", std::to_string(length));
   }
-  if (response_.content_type.starts_with("text/html")) head_ += page_headers;
+  if (response_.content_type.starts_with("text/html")) head_ += page_headers(response_.page_style);
   for (const auto& [name, value] : response_.headers) field(head_, name, value);
   if (!keep_alive)
     field(head_, "Connection", "close");

@@ -28,6 +28,10 @@ struct Route {
   std::size_t body_limit = 1 << 20;  // bytes; more is 413
   // Refuses by the head alone, before a body is read; on the I/O thread. May be empty.
   std::function<std::optional<Response>(const Request&)> refuse = {};
+  // The same where that takes more than a look: calls `verdict` once, from any thread. nullopt lets
+  // the body come; any answer leaves it unread and ends the connection. May be empty.
+  using Verdict = std::function<void(std::optional<Response>)>;
+  std::function<void(std::shared_ptr<const Request>, Verdict verdict)> judge = {};
 };
 
 struct Limits {
