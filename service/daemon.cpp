@@ -60,10 +60,14 @@ std::unique_ptr<IssueTracker> make_tracker(const Config& config, const Clock& cl
   return std::make_unique<GithubTracker>(std::move(github), clock);
 }
 
+std::filesystem::path copy_of_repository(const Config& config) {
+  return config.service.data / "repository.git";
+}
+
 git::RepositoryOptions repository_options(const Config& config) {
   git::RepositoryOptions options;
   options.url = config.repository.url;
-  options.path = config.service.data / "repository.git";
+  options.path = copy_of_repository(config);
   options.branches = {config.repository.main, config.repository.nightly};
   options.limits = {config.repository.fetch_timeout, config.repository.fetch_stall_timeout};
   options.progress = [said =
@@ -131,7 +135,8 @@ struct Daemon::Impl {
         poll_timer(io),
         signals(io, SIGTERM, SIGINT),
         api(config, clock, db, database_file(config), graph, artifacts, events, io.get_executor(),
-            writer.get_executor(), readers.get_executor(), [this] { wake(); }),
+            writer.get_executor(), readers.get_executor(), intake.get_executor(),
+            [this] { wake(); }),
         tokens(config, clock),
         server(io, api::server_config(config, tokens)) {
     api::add_routes(server, api, tokens);
@@ -189,6 +194,7 @@ struct Daemon::Impl {
       guarded("pin artifacts", [this] { pin_artifacts(context); });
       guarded("write again", [this] { write_again(); });
     }
+    guarded("look after the repository", [this] { look_after_repository(); });
     guarded("look around", [this] { look_around(); });
     api.heartbeat.beat(std::chrono::steady_clock::now());
     if (is_damaged()) return;
@@ -244,6 +250,34 @@ struct Daemon::Impl {
         log::warn("no night can start kind={} reason=\"{}\"", name_of(one.kind), one.reason);
     if (now.empty() && !before.empty()) log::info("nights can start again");
     api.obstacles.set(now);
+  }
+
+  // Discovery fetches when the next build is listed. Searches cannot wait so long.
+  void look_after_repository() {
+    if (is_damaged() || fetching) return;
+    if (!has_lost_history(context)) return around.history.clear();
+    const auto now = std::chrono::steady_clock::now();
+    if (around.history.empty()) fetch_next = now;
+    around.history = "the copy of the repository in " + copy_of_repository(config).string() +
+                     " was lost; it is fetched again, and searches wait for it" +
+                     (fetch_failure.empty() ? "" : ". The last try failed: " + fetch_failure);
+    if (now < fetch_next) return;
+    fetch_next = now + config.source.poll;
+    fetching = true;
+    asio::post(worker, [this] {
+      std::string failure;
+      try {
+        graph.fetch();
+      } catch (const std::exception& error) {
+        failure = error.what();
+      }
+      asio::post(writer, [this, failure] {
+        fetching = false;
+        fetch_failure = failure;
+        if (failure.empty()) log::info("the repository's copy is here again");
+        wake();
+      });
+    });
   }
 
   // A night that waits wants the source read now, not at the next poll.
@@ -543,6 +577,7 @@ struct Daemon::Impl {
     worker.join();
     mailer.join();
     readers.join();
+    intake.join();
     writer.join();
   }
 
@@ -572,17 +607,20 @@ struct Daemon::Impl {
   // Owned by the writer's thread.
   std::vector<std::string> problems_before;
   Time mirror_next{};
+  std::chrono::steady_clock::time_point fetch_next{};
+  std::string fetch_failure;
   std::optional<std::pair<OutboxMessage, Sent>> unrecorded;
   ClockFollower clock_follower{config.queue.lease};
   NativeStateOf native_state = native_state_by(graph, config.project);
   Surroundings around;
   bool surveyed = false, looking = false, looking_at_ci = false, looking_at_packages = false,
-       looking_at_wheel = false, sending = false, proving = false, asked_before = false;
+       looking_at_wheel = false, sending = false, proving = false, fetching = false,
+       asked_before = false;
   std::atomic<bool> waking = false;
   asio::io_context io{1};
   asio::steady_timer tick_timer, poll_timer;
   asio::signal_set signals;
-  asio::thread_pool writer{1}, readers{2}, worker{1}, mailer{1};  // the writer goes last
+  asio::thread_pool writer{1}, readers{2}, intake{1}, worker{1}, mailer{1};  // the writer goes last
   api::Context api;
   api::Tokens tokens;
   web::Server server;

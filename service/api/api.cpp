@@ -1,11 +1,26 @@
 #include "service/api/api.hpp"
 
+#include <algorithm>
+
 #include "service/api/enrolment.hpp"
+#include "service/builds/artifacts.hpp"
 #include "web/secret.hpp"
 #include "web/text.hpp"
 
 namespace nightjar::service::api {
 namespace asio = boost::asio;
+
+namespace {
+
+constexpr std::uint64_t most_of_a_wheel = 16ull << 30;  // bytes; the largest known have four
+
+// Wheels on their way never take more than half of what is meant for all of them.
+UploadLimits upload_limits(const Artifacts& artifacts) {
+  const std::uint64_t all = artifacts.limit_bytes() / 2;
+  return {std::min(most_of_a_wheel, all), all};
+}
+
+}  // namespace
 
 double Heartbeat::age_seconds(Instant now) const {
   const Instant last = last_;
@@ -26,7 +41,8 @@ Context::Context(const Config& with, const Clock& time, storage::Database& write
                  const std::filesystem::path& database_file, const git::CommitGraph& with_commits,
                  Artifacts& with_artifacts, web::EventStream& with_events,
                  asio::any_io_executor io_executor, asio::any_io_executor write_executor,
-                 asio::any_io_executor read_executor, std::function<void()> wake_engine)
+                 asio::any_io_executor read_executor, asio::any_io_executor intake_executor,
+                 std::function<void()> wake_engine)
     : config(with),
       clock(time),
       writer(writer_database),
@@ -36,13 +52,14 @@ Context::Context(const Config& with, const Clock& time, storage::Database& write
       io(io_executor),
       write(write_executor),
       read(std::move(read_executor)),
+      intake(std::move(intake_executor)),
       wake(std::move(wake_engine)),
       webhook_secret(service::webhook_secret(with)),
       readers(database_file),
       turns(read),
       cache(database_file),
       claims(writer_database, time, with, std::move(io_executor), std::move(write_executor)),
-      uploads(with.service.data / "uploads") {}
+      uploads(with.service.data / "uploads", upload_limits(with_artifacts)) {}
 
 namespace {
 

@@ -65,13 +65,14 @@ class Obstacles {
 // What the routes work with. It outlives the server's run and the work on the executors.
 struct Context {
   // `writer` is used on `write` only, which runs one task at a time; `read` may run several; `io`
-  // is the server's. `wake` tells the engine that something changed; it is called from any thread.
-  // Throws std::runtime_error if the webhook's secret is configured but cannot be read.
+  // is the server's. `intake` reads large bodies, one at a time. `wake` tells the engine that
+  // something changed; it is called from any thread. Throws std::runtime_error if the webhook's
+  // secret is configured but cannot be read.
   Context(const Config& config, const Clock& clock, storage::Database& writer,
           const std::filesystem::path& database_file, const git::CommitGraph& commits,
           Artifacts& artifacts, web::EventStream& events, boost::asio::any_io_executor io,
           boost::asio::any_io_executor write, boost::asio::any_io_executor read,
-          std::function<void()> wake);
+          boost::asio::any_io_executor intake, std::function<void()> wake);
 
   const Config& config;
   const Clock& clock;
@@ -79,7 +80,7 @@ struct Context {
   const git::CommitGraph& commits;
   Artifacts& artifacts;
   web::EventStream& events;
-  boost::asio::any_io_executor io, write, read;
+  boost::asio::any_io_executor io, write, read, intake;
   std::function<void()> wake;
   std::string webhook_secret;
   std::uint64_t min_free_bytes = 256u << 20;  // less disk space is not ready

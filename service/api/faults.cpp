@@ -143,7 +143,7 @@ class Check {
     if (keyword == "required") {
       for (const auto& name : wanted)
         if (!given.contains(name.get<std::string>()))
-          refuse(at / name.get<std::string>(), "is missing");
+          refuse(at / name.get<std::string>(), missing_field);
       return;
     }
     for (const auto& [name, field] : given.items()) {
