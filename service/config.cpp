@@ -98,6 +98,15 @@ void read_service(TomlTable section, Config::Service& service) {
   section.done();
 }
 
+}  // namespace
+
+bool TokenConfig::is_of(const Sha256& fingerprint) const {
+  return machine_classes.empty() || std::find(machine_classes.begin(), machine_classes.end(),
+                                              fingerprint) != machine_classes.end();
+}
+
+namespace {
+
 void read_tokens(TomlFile& toml, std::vector<TokenConfig>& tokens) {
   std::set<std::string> names;
   for (TomlTable& section : toml.tables("token")) {
@@ -106,6 +115,8 @@ void read_tokens(TomlFile& toml, std::vector<TokenConfig>& tokens) {
     section.read("name", token.name);
     section.read("role", role);
     section.read("sha256", token.sha256);
+    std::vector<std::string> classes;
+    section.read("machine_classes", classes);
     section.done();
     if (!matches(token.name, "[A-Za-z0-9_.-]+"))
       section.fail("name", "must be a name of letters, digits, '_', '.' and '-'");
@@ -113,9 +124,20 @@ void read_tokens(TomlFile& toml, std::vector<TokenConfig>& tokens) {
       section.fail("name", "'" + token.name + "' is there twice");
     const auto known = enum_from<web::Role>(role);
     if (!known || *known == web::Role::none)
-      section.fail("role", "must be \"read\", \"runner\" or \"admin\", not '" + role + "'");
+      section.fail("role",
+                   "must be \"read\", \"import\", \"runner\" or \"admin\", not '" + role + "'");
     else
       token.role = *known;
+    if (!classes.empty() && token.role != web::Role::runner)
+      section.fail("machine_classes", "is only for a token of role \"runner\"");
+    for (const std::string& one : classes)
+      if (const auto fingerprint = Sha256::parse(one))
+        token.machine_classes.push_back(*fingerprint);
+      else
+        section.fail("machine_classes",
+                     "'" + one.substr(0, 80) +
+                         "' is no fingerprint of a class, "
+                         "which GET /api/v1/runners shows: 64 hexadecimal digits");
     const auto hash = Sha256::parse(token.sha256);
     if (!hash)
       section.fail("sha256",

@@ -15,6 +15,7 @@
 #include "bisect/search.hpp"
 #include "service/project.hpp"
 #include "storage/model/enum.hpp"
+#include "storage/model/hex.hpp"
 #include "web/server/message.hpp"
 
 namespace nightjar::service {
@@ -23,6 +24,9 @@ struct TokenConfig {
   std::string name;
   web::Role role = web::Role::read;
   std::string sha256;  // of the token; the token itself is never stored
+  // Fingerprints of the machine classes that its runners may be of; empty: any.
+  std::vector<Sha256> machine_classes = {};
+  bool is_of(const Sha256& fingerprint) const;
 };
 
 struct ThresholdConfig {

@@ -15,9 +15,9 @@ constexpr const char* description =
     "ETag and honour If-None-Match. Lists also come as CSV, and reads compressed by gzip. Any "
     "operation may also be answered by 404 (no such path), 405, "
     "431 (the head is too large), 500, 503 (too many connections) or 504. 400: the request does "
-    "not fit this document; 422: it fits, and yet cannot be done. The roles are read < runner < "
-    "admin; reads need no token where the configuration leaves them open (x-role names the least "
-    "role of each operation).";
+    "not fit this document; 422: it fits, and yet cannot be done. The roles are read, import, "
+    "runner and admin: import and runner also read, and admin does everything. Reads need no token "
+    "where the configuration leaves them open (x-role names the role of each operation).";
 
 json tags() {
   return {{{"name", "read"}, {"description", "What is known"}},

@@ -38,6 +38,7 @@ samples_days = 30
 name = "r1"
 role = "runner"
 sha256 = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+machine_classes = ["cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"]
 [[token]]
 name = "boss"
 role = "admin"
@@ -225,7 +226,10 @@ TEST_CASE("every key of the configuration arrives") {
   REQUIRE(config.tokens.size() == 2);
   CHECK(config.tokens[0].role == web::Role::runner);
   CHECK(config.tokens[0].sha256 == std::string(64, 'a'));
+  CHECK(config.tokens[0].is_of(*Sha256::parse(std::string(64, 'c'))));
+  CHECK_FALSE(config.tokens[0].is_of(*Sha256::parse(std::string(64, 'd'))));
   CHECK(config.tokens[1].name == "boss");
+  CHECK(config.tokens[1].is_of(*Sha256::parse(std::string(64, 'd'))));
   CHECK(config.source.index.empty());
   CHECK(config.source.directory == folder / "etc/wheels");
   CHECK(config.source.variant == "cu130");
@@ -334,6 +338,12 @@ TEST_CASE("what is wrong in a configuration is told in lines that name file, lin
       {"metric", "[night]\nmetrics = [\"speed\"]\n",
        ":6: night.metrics: no metric is called 'speed'"},
       {"role", "[[token]]\nname = \"a\"\nrole = \"root\"\n", ":7: token.role: must be \"read\","},
+      {"class by its name",
+       "[[token]]\nname = \"a\"\nrole = \"runner\"\nmachine_classes = [\"lab\"]\n",
+       ":8: token.machine_classes: 'lab' is no fingerprint"},
+      {"classes of a reader",
+       "[[token]]\nname = \"a\"\nrole = \"read\"\nmachine_classes = [\"lab\"]\n",
+       ":8: token.machine_classes: is only for a token of role \"runner\""},
       {"token itself", "[[token]]\nname = \"a\"\nrole = \"read\"\nsha256 = \"secret\"\n",
        ":8: token.sha256: must be the token's SHA-256"},
       {"number for a share", "[detection]\nthreshold = 7\n",
