@@ -163,8 +163,16 @@ std::vector<std::string> Repository::changed_branches(const std::string& listing
   return changed;
 }
 
+// The folder was removed while this was open.
+void Repository::open_again() {
+  const std::lock_guard lock(mutex_);
+  git_libgit2_init();  // as the constructor did for the one that goes now
+  open();
+}
+
 void Repository::fetch() {
   const std::lock_guard one_at_a_time(fetching_);
+  if (!std::filesystem::exists(options_.path / "HEAD")) open_again();
   remove_leftovers(options_.path);
   std::vector<std::string> list{"ls-remote", remote_name};
   for (const auto& branch : options_.branches) list.push_back("refs/heads/" + branch);

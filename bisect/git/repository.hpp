@@ -37,7 +37,8 @@ class Repository final : public CommitGraph {
   Repository(const Repository&) = delete;
   Repository& operator=(const Repository&) = delete;
 
-  // A killed fetch leaves the branches as they were, and what it brought is not used.
+  // A killed fetch leaves the branches as they were, and what it brought is not used. A copy whose
+  // folder is gone is made anew.
   void fetch() override;
   // From any thread: ends a fetch that is under way, and refuses later ones.
   void stop();
@@ -55,6 +56,7 @@ class Repository final : public CommitGraph {
   };
 
   void open();
+  void open_again();
   std::string ask(const std::vector<std::string>& arguments);
   std::vector<std::string> changed_branches(const std::string& listing) const;
   std::optional<CommitSha> tip(std::string_view branch) const;

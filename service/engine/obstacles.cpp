@@ -143,6 +143,7 @@ std::vector<Obstacle> find_obstacles(const Surroundings& around,
       add(ObstacleKind::engine, "the step '" + step + "' fails: " + error);
   add(ObstacleKind::source, around.source);
   add(ObstacleKind::repository, around.repository);
+  add(ObstacleKind::repository, around.history);
   const auto sources = sources_of(config);
   for (std::size_t i = 0; facts && i < sources.size(); ++i) {
     const SourceFacts& of = facts->sources.at(i);

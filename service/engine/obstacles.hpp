@@ -29,6 +29,7 @@ struct Surroundings {
   std::string database, disk;
   std::map<std::string, std::string> failing;  // steps of the engine
   std::string source, repository;              // of the last look
+  std::string history;                         // the copy of the repository was lost
 };
 
 // What the rows say of one source's variant.
