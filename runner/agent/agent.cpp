@@ -19,6 +19,8 @@ namespace nightjar::runner {
 
 namespace {
 
+constexpr std::chrono::minutes kTooLargePause{10};  // until a proxy may have been mended
+
 // Kept in the cache, so that it is the same after a restart.
 std::string own_instance(const std::filesystem::path& cache) {
   const auto file = cache / "instance";
@@ -127,9 +129,15 @@ void Agent::enroll(std::stop_token stop) {
 
 bool Agent::send_spooled() {
   for (const auto& entry : spool_.pending()) {
+    const auto kept = too_large_until_.find(entry.path);
+    if (kept != too_large_until_.end() && clock_.now() < kept->second) continue;
     const auto text = read_file(entry.path);
     const Answer answer = text ? coordinator_.send_result(entry.job, *text) : Answer::refused;
     if (answer == Answer::away) return false;
+    if (answer == Answer::refused && coordinator_.is_too_large_for_proxy()) {
+      keep_for_later(entry);
+      continue;
+    }
     if (answer == Answer::refused) {
       if (text && coordinator_.may_be_lifted()) return false;
       const std::string cause = text ? coordinator_.error() : "its file cannot be read";
@@ -144,9 +152,19 @@ bool Agent::send_spooled() {
     }
     failures_ = 0;
     spool_.remove(entry);
+    too_large_until_.erase(entry.path);
     log::info("result accepted job={} attempt={}", entry.job.value, entry.attempt);
   }
   return true;
+}
+
+// Other results and jobs go on meanwhile.
+void Agent::keep_for_later(const Spool::Entry& entry) {
+  too_large_until_[entry.path] = clock_.now() + kTooLargePause;
+  log::error(
+      "result kept job={} attempt={} cause=\"a proxy refuses its size; raise the proxy's "
+      "limit of bodies, then it is sent\" answer=\"{}\"",
+      entry.job.value, entry.attempt, coordinator_.error());
 }
 
 void Agent::work_on(const Claim& claim, std::stop_token stop) {

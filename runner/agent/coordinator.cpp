@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "storage/model/job.hpp"
 #include "storage/model/json.hpp"
 #include "web/access.hpp"
 
@@ -14,7 +15,7 @@ constexpr std::size_t kLarge = 64 << 10;  // bytes; a body that may take its tim
 // What the service takes as one line: control characters (C0 and C1) become spaces, the rest of a
 // long text goes.
 std::string one_line(std::string text) {
-  text.resize(std::min<std::size_t>(text.size(), 2000));
+  text.resize(std::min<std::size_t>(text.size(), longest_reason));
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     const bool c1 =
@@ -28,6 +29,16 @@ std::string one_line(std::string text) {
 // The body that names a claim, to be added to.
 Json of_claim(const Claim& claim) {
   return {{"attempt", claim.attempt}, {"nonce", claim.nonce}};
+}
+
+// The claim that a result is for, as headers: the service judges it by them before the result
+// comes. `result_json` says attempt and nonce first, since its members are sorted.
+std::vector<std::pair<std::string, std::string>> claim_headers(const std::string& result_json) {
+  const auto rest = result_json.find(",\"result\":");
+  const Json claim = Json::parse(result_json.substr(0, rest) + "}", nullptr, false);
+  if (rest == std::string::npos || !claim.is_object()) return {};
+  return {{"Nightjar-Attempt", std::to_string(claim.value("attempt", 0))},
+          {"Nightjar-Nonce", claim.value("nonce", "")}};
 }
 
 std::string claim_query(int attempt, const std::string& nonce) {
@@ -71,6 +82,10 @@ Answer Coordinator::send(web::ClientRequest request, std::string& answer) {
            ": " + web::problem_detail(answer);
   is_of_service_ = Json::parse(answer, nullptr, false).is_object();
   return web::may_pass(status_) ? Answer::away : Answer::refused;
+}
+
+bool Coordinator::is_too_large_for_proxy() const {
+  return status_ == 413 && !is_of_service_;
 }
 
 bool Coordinator::may_be_lifted() const {
@@ -148,8 +163,16 @@ Answer Coordinator::renew(const Claim& claim, double& lease_seconds) {
 }
 
 Answer Coordinator::send_result(JobId job, const std::string& result_json) {
+  web::ClientRequest request;
+  request.method = "POST";
+  request.url = service_ + job_path(job, "result");
+  request.headers = claim_headers(result_json);
+  request.headers.emplace_back("Content-Type", "application/json");
+  request.body = result_json;
+  request.timeout = std::chrono::seconds(120);
+  request.while_moving = result_json.size() > kLarge;
   std::string text;
-  return post(job_path(job, "result"), result_json, text, std::chrono::seconds(120));
+  return send(std::move(request), text);
 }
 
 Answer Coordinator::send_part(WheelTransfer& transfer, const std::string& part) {
