@@ -17,6 +17,7 @@
 #include "storage/regressions.hpp"
 #include "storage/runners.hpp"
 #include "storage/series.hpp"
+#include "storage/sessions.hpp"
 #include "storage/statement.hpp"
 
 namespace nightjar::simulation {
@@ -107,6 +108,14 @@ void Watch::stored(const Database& db, int database, const Held& held) {
   for (std::size_t i = 0; i < row.spec.environments.size(); ++i)
     if (i >= held.builds.size() || row.spec.environments[i].version != held.builds[i])
       violated("no result of another build", job + " is of another build than its result");
+}
+
+void Watch::failed_run(const Database& db, const Message& message) const {
+  const auto session = storage::session_of(db, message.held->job).value();
+  const RunResult& first = session.runs.at(0);
+  const bool told = first.status == RunStatus::failed && !first.reason.empty();
+  if (!told || !first.samples.empty())
+    violated("a lie about a run is that run's failure", message.lie + " was stored as measured");
 }
 
 void Watch::restored(Time copied) {
