@@ -228,7 +228,8 @@ class World:
         self.index = Index(folder / "index")
         self.config = folder / "nightjar.toml"
         self.port_file = folder / "port"
-        self.tokens = {role: f"{role}-token-for-tests" for role in ("read", "import", "runner", "admin")}
+        self.tokens = {role: f"{role}-token-for-tests"
+                       for role in ("read", "import", "runner", "admin")}
         self.processes = {}
         self.environment = {}  # see environment_of
         self.overrides = overrides
