@@ -14,6 +14,7 @@
 #include "bisect/detection.hpp"
 #include "bisect/search.hpp"
 #include "service/project.hpp"
+#include "storage/model/address.hpp"
 #include "storage/model/enum.hpp"
 #include "web/server/message.hpp"
 
@@ -54,23 +55,25 @@ struct Config {
     std::uint16_t port = 8187;
     bool open_reads = true;
     std::vector<std::string> trusted_proxies;  // addresses of reverse proxies
-    std::string public_url;                    // for links in reports; empty: http://address:port
+    Address public_url;                        // for links in reports; empty: http://address:port
+    std::filesystem::path credentials_file;    // logins at other hosts, as .netrc has them
     std::filesystem::path port_file;           // written once bound; for port = 0
     int samples_days = 180;  // raw samples that nothing rests on are dropped then; 0: never
   } service;
   std::vector<TokenConfig> tokens;  // [[token]]
   struct Ci {                       // [source.ci]: wheels that PyTorch's CI built for one commit
     std::vector<std::string> environments;  // globs, the best first; empty: CI is not asked
-    std::string api = "https://api.github.com";
-    std::string bucket = "https://gha-artifacts.s3.amazonaws.com";
+    Address api = "https://api.github.com";
+    Address bucket = "https://gha-artifacts.s3.amazonaws.com";
     std::string repository;                  // "owner/name"; default: repository.url's
     std::filesystem::path token_file;        // optional: GitHub then answers more requests an hour
     MirrorPolicy mirror;                     // "off", "searches" or "days:N"
     std::uint64_t wheel_bytes = 4ull << 30;  // a larger one is refused before it is fetched
   };
-  struct Source {       // [source]
-    std::string index;  // PEP 503 base URL, e.g. https://download.pytorch.org/whl/nightly/cpu
-    std::filesystem::path directory;  // or a directory of wheels
+  struct Source {   // [source]
+    Address index;  // PEP 503 base URL, e.g. https://download.pytorch.org/whl/nightly/cpu
+    std::vector<std::string> internal;  // origins that its links may lead to, though not public
+    std::filesystem::path directory;    // or a directory of wheels
     std::string variant = "cpu";
     std::string python_tag = "cp311";
     std::chrono::seconds poll{900};
@@ -79,11 +82,12 @@ struct Config {
     int first_nightlies = 1;  // the newest that a first start proves; it measures the newest
     std::uint64_t artifact_bytes = 20ull << 30;
     Ci ci;
-  } source;                            // [source], or the first [[source]]
-  std::vector<Source> more_sources;    // the other [[source]], each of a variant of its own
-  struct Environment {                 // [environment]
-    std::vector<std::string> indexes;  // PEP 503, the first has the say; empty: nothing is resolved
-    std::string uv = "uv";             // the program; a name is looked for in PATH
+  } source;                          // [source], or the first [[source]]
+  std::vector<Source> more_sources;  // the other [[source]], each of a variant of its own
+  struct Environment {               // [environment]
+    std::vector<Address> indexes;    // PEP 503, the first has the say; empty: nothing is resolved
+    std::vector<std::string> internal;  // as that of [source]
+    std::string uv = "uv";              // the program; a name is looked for in PATH
     std::chrono::seconds timeout{600};  // of resolving the packages of one wheel
   } environment;
   struct Repository {  // [repository]
@@ -133,7 +137,7 @@ struct Config {
   struct Report {                                 // [report]
     std::string tracker = "dry-run";              // or "github"
     std::filesystem::path directory = "reports";  // dry run
-    std::string api = "https://api.github.com";
+    Address api = "https://api.github.com";
     std::string repository;  // "owner/name"
     std::filesystem::path token_file;
     std::vector<std::string> labels = {"nightjar"};

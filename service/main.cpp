@@ -12,6 +12,7 @@
 #include "storage/base/log.hpp"
 #include "storage/database.hpp"
 #include "storage/restore.hpp"
+#include "web/credentials.hpp"
 
 namespace {
 using namespace nightjar;
@@ -48,6 +49,8 @@ int restore(const service::Config& config, const std::filesystem::path& copy) {
 }
 
 int serve(const service::Config& config, bool local_runner) {
+  if (const auto& file = config.service.credentials_file; !file.empty())
+    web::set_credentials(web::Credentials::read(file));
   service::Daemon daemon(config);
   std::optional<service::LocalRunner> runner;
   if (local_runner)

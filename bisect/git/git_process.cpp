@@ -48,16 +48,19 @@ class Words {
 }  // namespace
 
 GitOutcome run_git(const std::filesystem::path& repository,
-                   const std::vector<std::string>& arguments, const NetworkLimits& limits,
-                   std::stop_token stop, const std::function<void(std::string_view)>& progress) {
+                   const std::vector<std::string>& arguments, const std::vector<std::string>& login,
+                   const NetworkLimits& limits, std::stop_token stop,
+                   const std::function<void(std::string_view)>& progress) {
   std::vector<std::string> command{"git", "--git-dir=" + repository.string(), "-c", "gc.auto=0"};
   command.insert(command.end(), arguments.begin(), arguments.end());
+  std::vector<std::string> variables = environment(limits);
+  variables.insert(variables.end(), login.begin(), login.end());
   Words words;
-  ChildOutcome ended = run_guarded(command, environment(limits), limits, std::move(stop),
-                                   [&](std::string_view line) {
-                                     words.hear(line);
-                                     if (progress) progress(line);
-                                   });
+  ChildOutcome ended =
+      run_guarded(command, variables, limits, std::move(stop), [&](std::string_view line) {
+        words.hear(line);
+        if (progress) progress(line);
+      });
   return {words.failure_of(ended), std::move(ended.output)};
 }
 

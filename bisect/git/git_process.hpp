@@ -21,11 +21,13 @@ struct GitOutcome {
 };
 
 // Runs `git --git-dir=<repository> <arguments>` in a process group of its own, which is killed at a
-// limit and when `stop` is requested. It never prompts and reads no configuration but the
-// repository's. `progress` gets each line of standard error, also those that git overwrites.
+// limit and when `stop` is requested. Its environment has `login`, too. It never prompts and reads
+// no configuration but the repository's. `progress` gets each line of standard error, also those
+// that git overwrites.
 GitOutcome run_git(const std::filesystem::path& repository,
-                   const std::vector<std::string>& arguments, const NetworkLimits& limits,
-                   std::stop_token stop, const std::function<void(std::string_view)>& progress);
+                   const std::vector<std::string>& arguments, const std::vector<std::string>& login,
+                   const NetworkLimits& limits, std::stop_token stop,
+                   const std::function<void(std::string_view)>& progress);
 
 // `text` with the user name and password of each URL in it left out.
 std::string without_credentials(std::string text);

@@ -130,8 +130,8 @@ void Repository::open() {
 }
 
 std::string Repository::ask(const std::vector<std::string>& arguments) {
-  GitOutcome outcome =
-      run_git(options_.path, arguments, options_.limits, stop_.get_token(), options_.progress);
+  GitOutcome outcome = run_git(options_.path, arguments, options_.login, options_.limits,
+                               stop_.get_token(), options_.progress);
   if (!outcome.failure.empty())
     throw std::runtime_error(without_credentials("cannot fetch " + options_.url + " into " +
                                                  options_.path.string() + ": " + outcome.failure +

@@ -5,9 +5,11 @@
 
 namespace nightjar::service {
 
-std::unique_ptr<BuildSource> make_source(const Config::Source& config, const std::string& package) {
+std::unique_ptr<BuildSource> make_source(const Config::Source& config, const std::string& package,
+                                         std::stop_token stop) {
   const WantedWheels wanted{config.variant, config.python_tag, package};
-  if (config.directory.empty()) return std::make_unique<IndexSource>(config.index, wanted);
+  if (config.directory.empty())
+    return std::make_unique<IndexSource>(config.index, config.internal, wanted, std::move(stop));
   return std::make_unique<DirectorySource>(config.directory, wanted);
 }
 
