@@ -21,6 +21,7 @@ struct EnvironmentsConfig {
   std::filesystem::path cache;
   std::filesystem::path python;
   std::string uv = "uv";  // installs the packages of locks; a name is looked for in PATH
+  std::vector<std::string> internal = {};  // see Installer
   std::int64_t limit_bytes = 40LL << 30;
   // false: what is unpacked is neither compiled to byte code nor imported (scripted runners).
   bool import = true;

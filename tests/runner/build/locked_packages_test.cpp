@@ -25,7 +25,7 @@ TEST_CASE("An index that breaks off gives the job back, and one that stands stil
                                  << "helper==1.0 \\\n    --hash=sha256:" << std::string(64, '0')
                                  << "\n";
   const auto tools = nightjar::test::source_tree() / ".cache/tools/bin";
-  const Installer with{(tools / "uv").string(), tools / "python"};
+  const Installer with{(tools / "uv").string(), tools / "python", folder / "cache", {}};
   std::stop_source stop;
   const auto install = [&] {
     install_locked(with, folder / "lock", folder / "packages", false, stop.get_token());
@@ -39,4 +39,21 @@ TEST_CASE("An index that breaks off gives the job back, and one that stands stil
     stop.request_stop();
   });
   CHECK_THROWS_AS(install(), Stopped);
+}
+
+TEST_CASE("A lock with a line that is none of ours is refused before uv is started") {
+  const auto line =
+      GENERATE(as<std::string>(), "-e /tmp", "-r /etc/passwd", "--find-links /tmp",
+               "--no-binary :all:", "helper @ https://host.test/helper.whl",
+               "./helper-1.0-py3-none-any.whl", "helper==1.0", "--extra-index-url file:///tmp",
+               "--extra-index-url https://user:secret@host.test/simple");
+  CAPTURE(line);
+  const Scratch folder;
+  std::ofstream(folder / "lock") << "--index-url http://127.0.0.1:9/simple\n"
+                                 << "helper==1.0 \\\n    --hash=sha256:" << std::string(64, '0')
+                                 << "\n"
+                                 << line << "\n";
+  const Installer with{"/bin/false", "python3", folder / "cache", {}};
+  CHECK_THROWS_WITH(install_locked(with, folder / "lock", folder / "packages", false, {}),
+                    Catch::Contains("its lock has a line that is no package"));
 }
