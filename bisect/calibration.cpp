@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "bisect/ladder.hpp"
+#include "storage/base/foreign_number.hpp"
 
 namespace nightjar::bisect {
 namespace {
@@ -45,7 +46,7 @@ Typical typical(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const auto n = values.size();
   const boost::math::binomial_distribution<> below(static_cast<double>(n), .5);
-  const auto left_out = static_cast<std::size_t>(boost::math::quantile(below, .025));
+  const auto left_out = clamped_integer<std::size_t>(boost::math::quantile(below, .025), 0, n - 1);
   return {static_cast<int>(n), median(values), values[left_out], values[n - 1 - left_out]};
 }
 

@@ -53,9 +53,36 @@ std::vector<OperatorTimes> longest_first(const Profile& profile) {
   return all;
 }
 
+std::vector<OperatorClass> classes_of(const Profile& profile) {
+  std::vector<OperatorClass> all;
+  for (const char* name : {"contraction", "normalisation", "elementwise", "movement", "other"})
+    all.emplace_back().name = name;
+  double flops = 0, seconds = 0;
+  for (const OperatorProfile& one : profile.operators) {
+    const OperatorTimes times = times_of(profile, one);
+    auto found = std::find_if(all.begin(), all.end(),
+                              [&](const OperatorClass& made) { return made.name == one.kind; });
+    if (found == all.end()) --found;
+    found->flops += static_cast<double>(one.flops);
+    found->seconds += has_gpu(profile) ? times.device : times.self;
+    flops += static_cast<double>(one.flops);
+    seconds += has_gpu(profile) ? times.device : times.self;
+  }
+  std::erase_if(all, [](const OperatorClass& made) { return made.flops + made.seconds <= 0; });
+  for (OperatorClass& made : all) {
+    made.flops_share = flops > 0 ? made.flops / flops : 0;
+    made.seconds_share = seconds > 0 ? made.seconds / seconds : 0;
+  }
+  return all;
+}
+
 Work work_of(const OperatorTimes& times) {
-  return {static_cast<double>(times.one->flops), static_cast<double>(times.one->bytes),
-          times.seconds(), times.one->unknown == 0, times.one->dtype};
+  return {static_cast<double>(times.one->flops),
+          static_cast<double>(times.one->bytes),
+          times.seconds(),
+          times.one->unknown == 0,
+          times.one->dtype,
+          times.one->calls};
 }
 
 std::optional<Limiter> limiter_of(const Profile& profile, const OperatorTimes& times) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "bisect/roofline.hpp"
@@ -32,9 +33,19 @@ struct OperatorTimes {
 OperatorTimes times_of(const Profile& profile, const OperatorProfile& one);
 std::vector<OperatorTimes> longest_first(const Profile& profile);
 
+// Operators by what they do, as OperatorProfile::kind has it. Shares are of all operators'
+// floating-point operations, and of their time where their work is done.
+struct OperatorClass {
+  std::string name;  // "other": of no known class, or merged by a compiler
+  double flops = 0, seconds = 0;
+  double flops_share = 0, seconds_share = 0;
+};
+// Those that some operator is of, in the order of that field's comment, others last.
+std::vector<OperatorClass> classes_of(const Profile& profile);
+
 Work work_of(const OperatorTimes& times);
-// What holds it back. nullopt if there are no ceilings, or if it has no time where its work is
-// done: on the GPU, if the profile has one.
+// What holds it back. nullopt if there are no ceilings, if it moves no bytes, or if it has no time
+// where its work is done: on the GPU, if the profile has one.
 std::optional<Limiter> limiter_of(const Profile& profile, const OperatorTimes& times);
 
 }  // namespace nightjar::bisect

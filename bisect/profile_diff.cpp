@@ -125,6 +125,26 @@ std::vector<OperatorChange> changes_of(SideTable old, SideTable now, const Whole
   return changes;
 }
 
+// "kept from earlier iterations: 3 tensors of 1000 fp32, held by hooks.seen (hooks.py, line 3)"
+std::string held_part(const std::string& name, const HeldTensors& held) {
+  std::string text = "kept from earlier iterations: ";
+  if (held.tensors > 0) text += std::to_string(held.tensors) + " tensors of " + held.shape + ", ";
+  return text + "held by " + name + (held.place.empty() ? "" : " (" + held.place + ")");
+}
+
+std::vector<MemoryChange> held_changes(const MemorySplit& before, const MemorySplit& after) {
+  std::map<std::string, MemoryChange> changes;
+  for (const auto& [name, held] : before.holders)
+    changes[name] = {held_part(name, held), held.bytes, 0};
+  for (const auto& [name, held] : after.holders) {
+    changes[name].part = held_part(name, held);
+    changes[name].after = held.bytes;
+  }
+  std::vector<MemoryChange> list;
+  for (auto& [name, change] : changes) list.push_back(std::move(change));
+  return list;
+}
+
 std::vector<MemoryChange> memory_changes(const Profile& before, const Profile& after) {
   std::vector<MemoryChange> changes;
   if (!before.memory || !after.memory) return changes;
@@ -134,15 +154,12 @@ std::vector<MemoryChange> memory_changes(const Profile& before, const Profile& a
                                     [&](const auto& part) { return part.first == name; });
     return found == parts.end() ? 0 : found->second;
   };
-  for (const auto& [name, bytes] : old.size() > now.size() ? old : now)
-    changes.push_back({name, bytes_of(old, name), bytes_of(now, name)});
-  std::map<std::string, MemoryChange> held;
-  for (const auto& [name, bytes] : before.memory->holders) held[name].before = bytes;
-  for (const auto& [name, bytes] : after.memory->holders) held[name].after = bytes;
-  for (auto& [name, change] : held) {
-    change.part = "of other, alive across iterations: held by " + name;
+  for (const auto& [name, bytes] : now) changes.push_back({name, bytes_of(old, name), bytes});
+  for (const auto& [name, bytes] : old)
+    if (std::none_of(now.begin(), now.end(), [&](const auto& part) { return part.first == name; }))
+      changes.push_back({name, bytes, 0});
+  for (MemoryChange& change : held_changes(*before.memory, *after.memory))
     changes.push_back(std::move(change));
-  }
   return changes;
 }
 

@@ -27,9 +27,13 @@ double ridge(const Ceilings& ceilings, const std::string& dtype) {
   return time_of(flops_ceiling(ceilings, dtype), ceilings.bytes);
 }
 
-Limiter limiter_of(const Work& work, const Ceilings& ceilings) {
-  if (work.seconds > far_from_ceilings * least_seconds(work, ceilings))
-    return work.flops_known ? Limiter::latency : Limiter::unknown;
+std::optional<Limiter> limiter_of(const Work& work, const Ceilings& ceilings) {
+  if (work.bytes <= 0) return std::nullopt;
+  if (work.seconds > far_from_ceilings * least_seconds(work, ceilings)) {
+    if (!work.flops_known) return Limiter::unknown;
+    const bool is_short = work.seconds <= short_call_seconds * work.calls;
+    return is_short ? Limiter::launch : Limiter::inefficient;
+  }
   const bool below = work.flops < ridge(ceilings, work.dtype) * work.bytes;
   if (!below) return Limiter::math;
   return work.flops_known ? Limiter::memory : Limiter::unknown;

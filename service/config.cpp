@@ -14,6 +14,7 @@
 #include "storage/model/metric.hpp"
 #include "web/credentials.hpp"
 #include "web/secret.hpp"
+#include "web/text.hpp"
 
 namespace nightjar::service {
 
@@ -83,7 +84,11 @@ void check_there(TomlTable& section, std::string_view key, const std::filesystem
 void check_secret(TomlTable& section, std::string_view key, const std::filesystem::path& file,
                   const char* variable) {
   const char* value = std::getenv(variable);
-  if (!value || !*value) check_there(section, key, file);
+  if (value && *value) return;
+  check_there(section, key, file);
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error))
+    section.fail(key, file.string() + " is a folder; name a file");
 }
 
 void check_owner_name(TomlTable& section, std::string_view key, const std::string& text) {
@@ -107,6 +112,9 @@ void read_service(TomlTable section, Config::Service& service) {
   section.read("trusted_proxies", service.trusted_proxies);
   for (const std::string& proxy : service.trusted_proxies)
     check_address(section, "trusted_proxies", proxy);
+  section.read("host_names", service.host_names);
+  for (const std::string& name : service.host_names)
+    if (!web::host_in(name)) section.fail("host_names", "'" + name + "' is no host name");
   read_address(section, "public_url", service.public_url);
   section.read("credentials_file", service.credentials_file);
   if (!service.credentials_file.empty()) {
@@ -122,6 +130,15 @@ void read_service(TomlTable section, Config::Service& service) {
   section.done();
 }
 
+}  // namespace
+
+bool TokenConfig::is_of(const Sha256& fingerprint) const {
+  return machine_classes.empty() || std::find(machine_classes.begin(), machine_classes.end(),
+                                              fingerprint) != machine_classes.end();
+}
+
+namespace {
+
 void read_tokens(TomlFile& toml, std::vector<TokenConfig>& tokens) {
   std::set<std::string> names;
   for (TomlTable& section : toml.tables("token")) {
@@ -130,6 +147,8 @@ void read_tokens(TomlFile& toml, std::vector<TokenConfig>& tokens) {
     section.read("name", token.name);
     section.read("role", role);
     section.read("sha256", token.sha256);
+    std::vector<std::string> classes;
+    section.read("machine_classes", classes);
     section.done();
     if (!matches(token.name, "[A-Za-z0-9_.-]+"))
       section.fail("name", "must be a name of letters, digits, '_', '.' and '-'");
@@ -137,9 +156,20 @@ void read_tokens(TomlFile& toml, std::vector<TokenConfig>& tokens) {
       section.fail("name", "'" + token.name + "' is there twice");
     const auto known = enum_from<web::Role>(role);
     if (!known || *known == web::Role::none)
-      section.fail("role", "must be \"read\", \"runner\" or \"admin\", not '" + role + "'");
+      section.fail("role",
+                   "must be \"read\", \"import\", \"runner\" or \"admin\", not '" + role + "'");
     else
       token.role = *known;
+    if (!classes.empty() && token.role != web::Role::runner)
+      section.fail("machine_classes", "is only for a token of role \"runner\"");
+    for (const std::string& one : classes)
+      if (const auto fingerprint = Sha256::parse(one))
+        token.machine_classes.push_back(*fingerprint);
+      else
+        section.fail("machine_classes",
+                     "'" + one.substr(0, 80) +
+                         "' is no fingerprint of a class, "
+                         "which GET /api/v1/runners shows: 64 hexadecimal digits");
     const auto hash = Sha256::parse(token.sha256);
     if (!hash)
       section.fail("sha256",
@@ -502,6 +532,14 @@ std::string read_secret(const char* variable, const std::filesystem::path& file)
   if (secret.empty())
     throw std::runtime_error(file.string() + " holds no secret in its first line");
   return secret;
+}
+
+std::vector<std::string> git_login(const Config::Repository& repository) {
+  const auto origin = origin_of(repository.url);
+  const web::Login* login = origin ? web::credentials().find(*origin) : nullptr;
+  if (!login) return {};
+  return {"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=http." + repository.url + ".extraHeader",
+          "GIT_CONFIG_VALUE_0=Authorization: " + web::basic_authorization(*login)};
 }
 
 std::vector<std::string> exposed_secrets(const Config& config) {

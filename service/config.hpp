@@ -16,6 +16,7 @@
 #include "service/project.hpp"
 #include "storage/model/address.hpp"
 #include "storage/model/enum.hpp"
+#include "storage/model/hex.hpp"
 #include "web/server/message.hpp"
 
 namespace nightjar::service {
@@ -24,6 +25,9 @@ struct TokenConfig {
   std::string name;
   web::Role role = web::Role::read;
   std::string sha256;  // of the token; the token itself is never stored
+  // Fingerprints of the machine classes that its runners may be of; empty: any.
+  std::vector<Sha256> machine_classes = {};
+  bool is_of(const Sha256& fingerprint) const;
 };
 
 struct ThresholdConfig {
@@ -55,6 +59,7 @@ struct Config {
     std::uint16_t port = 8187;
     bool open_reads = true;
     std::vector<std::string> trusted_proxies;  // addresses of reverse proxies
+    std::vector<std::string> host_names;       // in public DNS, besides public_url's
     Address public_url;                        // for links in reports; empty: http://address:port
     std::filesystem::path credentials_file;    // logins at other hosts, as .netrc has them
     std::filesystem::path port_file;           // written once bound; for port = 0
@@ -171,6 +176,9 @@ Config load_config(const std::filesystem::path& file);
 inline constexpr const char* webhook_secret_variable = "NIGHTJAR_WEBHOOK_SECRET";
 inline constexpr const char* github_token_variable = "NIGHTJAR_GITHUB_TOKEN";
 std::string read_secret(const char* variable, const std::filesystem::path& file);
+// Variables that tell git alone the login of [service] credentials_file at the repository, if there
+// is one. The environment tells nobody but this user; a command line tells every user.
+std::vector<std::string> git_login(const Config::Repository& repository);
 // A sentence for each secret file that every user of this machine can read.
 std::vector<std::string> exposed_secrets(const Config& config);
 std::string webhook_secret(const Config& config);  // or webhook.secret_file's

@@ -61,22 +61,21 @@ std::unique_ptr<IssueTracker> make_tracker(const Config& config, const Clock& cl
   return std::make_unique<GithubTracker>(std::move(github), clock);
 }
 
-// The environment tells nobody but this user; git's command line tells every user.
-std::vector<std::string> git_login(const std::string& url) {
-  const auto origin = origin_of(url);
-  const web::Login* login = origin ? web::credentials().find(*origin) : nullptr;
-  if (!login) return {};
-  return {"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=http." + url + ".extraHeader",
-          "GIT_CONFIG_VALUE_0=Authorization: " + web::basic_authorization(*login)};
+std::filesystem::path copy_of_repository(const Config& config) {
+  return config.service.data / "repository.git";
 }
 
 git::RepositoryOptions repository_options(const Config& config) {
   git::RepositoryOptions options;
   options.url = config.repository.url;
-  options.login = git_login(options.url);
-  options.path = config.service.data / "repository.git";
+  options.login = git_login(config.repository);
+  options.path = copy_of_repository(config);
   options.branches = {config.repository.main, config.repository.nightly};
   options.limits = {config.repository.fetch_timeout, config.repository.fetch_stall_timeout};
+  const auto origin = origin_of(options.url);
+  const web::Login* login = origin ? web::credentials().find(*origin) : nullptr;
+  options.redaction =
+      login ? Redaction(login->user, login->password) : Redaction::of_url(options.url);
   options.progress = [said =
                           std::chrono::steady_clock::time_point()](std::string_view line) mutable {
     const auto now = std::chrono::steady_clock::now();
@@ -143,7 +142,8 @@ struct Daemon::Impl {
         poll_timer(io),
         signals(io, SIGTERM, SIGINT),
         api(config, clock, db, database_file(config), graph, artifacts, events, io.get_executor(),
-            writer.get_executor(), readers.get_executor(), [this] { wake(); }),
+            writer.get_executor(), readers.get_executor(), intake.get_executor(),
+            [this] { wake(); }),
         tokens(config, clock),
         server(io, api::server_config(config, tokens)) {
     api::add_routes(server, api, tokens);
@@ -201,6 +201,7 @@ struct Daemon::Impl {
       guarded("pin artifacts", [this] { pin_artifacts(context); });
       guarded("write again", [this] { write_again(); });
     }
+    guarded("look after the repository", [this] { look_after_repository(); });
     guarded("look around", [this] { look_around(); });
     api.heartbeat.beat(std::chrono::steady_clock::now());
     if (is_damaged()) return;
@@ -256,6 +257,34 @@ struct Daemon::Impl {
         log::warn("no night can start kind={} reason=\"{}\"", name_of(one.kind), one.reason);
     if (now.empty() && !before.empty()) log::info("nights can start again");
     api.obstacles.set(now);
+  }
+
+  // Discovery fetches when the next build is listed. Searches cannot wait so long.
+  void look_after_repository() {
+    if (is_damaged() || fetching) return;
+    if (!has_lost_history(context)) return around.history.clear();
+    const auto now = std::chrono::steady_clock::now();
+    if (around.history.empty()) fetch_next = now;
+    around.history = "the copy of the repository in " + copy_of_repository(config).string() +
+                     " was lost; it is fetched again, and searches wait for it" +
+                     (fetch_failure.empty() ? "" : ". The last try failed: " + fetch_failure);
+    if (now < fetch_next) return;
+    fetch_next = now + config.source.poll;
+    fetching = true;
+    asio::post(worker, [this] {
+      std::string failure;
+      try {
+        graph.fetch();
+      } catch (const std::exception& error) {
+        failure = error.what();
+      }
+      asio::post(writer, [this, failure] {
+        fetching = false;
+        fetch_failure = failure;
+        if (failure.empty()) log::info("the repository's copy is here again");
+        wake();
+      });
+    });
   }
 
   // A night that waits wants the source read now, not at the next poll.
@@ -478,8 +507,12 @@ struct Daemon::Impl {
   }
 
   void announce(const OutboxMessage& message) {
-    log::info("outbox key={} state={} url={} error={}", message.key, name_of(message.state),
-              message.url, message.error);
+    if (message.state == OutboxState::failed)
+      log::warn("the issue tracker refused a report report={} key={} error=\"{}\"",
+                message.id.value, message.key, message.error);
+    else
+      log::info("outbox key={} state={} url={} error={}", message.key, name_of(message.state),
+                message.url, message.error);
     events.publish("report", nlohmann::json{{"id", message.id.value},
                                             {"state", name_of(message.state)},
                                             {"url", message.url}}
@@ -556,6 +589,7 @@ struct Daemon::Impl {
     worker.join();
     mailer.join();
     readers.join();
+    intake.join();
     writer.join();
   }
 
@@ -587,17 +621,20 @@ struct Daemon::Impl {
   // Owned by the writer's thread.
   std::vector<std::string> problems_before;
   Time mirror_next{};
+  std::chrono::steady_clock::time_point fetch_next{};
+  std::string fetch_failure;
   std::optional<std::pair<OutboxMessage, Sent>> unrecorded;
   ClockFollower clock_follower{config.queue.lease};
   NativeStateOf native_state = native_state_by(graph, config.project);
   Surroundings around;
   bool surveyed = false, looking = false, looking_at_ci = false, looking_at_packages = false,
-       looking_at_wheel = false, sending = false, proving = false, asked_before = false;
+       looking_at_wheel = false, sending = false, proving = false, fetching = false,
+       asked_before = false;
   std::atomic<bool> waking = false;
   asio::io_context io{1};
   asio::steady_timer tick_timer, poll_timer;
   asio::signal_set signals;
-  asio::thread_pool writer{1}, readers{2}, worker{1}, mailer{1};  // the writer goes last
+  asio::thread_pool writer{1}, readers{2}, intake{1}, worker{1}, mailer{1};  // the writer goes last
   api::Context api;
   api::Tokens tokens;
   web::Server server;

@@ -1,20 +1,25 @@
 #include "service/local_runner.hpp"
 
+#include <cerrno>
 #include <chrono>
+#include <cstring>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdexcept>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "storage/base/child.hpp"
+#include "storage/base/fd.hpp"
 #include "storage/base/files.hpp"
 #include "storage/base/log.hpp"
 
 namespace nightjar::service {
 LocalRunner::LocalRunner(std::filesystem::path program, std::string service_url, std::string token,
-                         std::filesystem::path folder)
+                         std::filesystem::path folder, std::filesystem::path commands)
     : program_(std::move(program)),
       folder_(std::move(folder)),
+      commands_(std::move(commands)),
       service_url_(std::move(service_url)) {
   if (!std::filesystem::exists(program_))
     throw std::runtime_error("no runner to start at " + program_.string() + ": build it first");
@@ -29,28 +34,38 @@ LocalRunner::~LocalRunner() {
   thread_.join();
 }
 
-// By hand: start_child() has its child killed when this process dies, and a runner shall end in
-// order then, with its results kept.
-pid_t LocalRunner::start() const {
-  const std::string token = folder_ / "token", cache = folder_ / "cache";
-  const pid_t child = ::fork();
-  if (child != 0) return child;
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  ::execl(program_.c_str(), program_.c_str(), "--service", service_url_.c_str(), "--token-file",
-          token.c_str(), "--cache", cache.c_str(), "--name", "local", static_cast<char*>(nullptr));
-  ::_exit(127);
+// A runner that ends in order keeps its results, so it is asked to, also when this process dies.
+// It says what it says where this process does, and has nothing else of it.
+Child LocalRunner::start() const {
+  const Fd low_nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const Fd nothing(::fcntl(low_nothing.get(), F_DUPFD_CLOEXEC, 10)),
+      output(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 10)),
+      errors(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 10));
+  ChildSpec spec;
+  spec.command = {program_,  "--service",       service_url_, "--token-file", folder_ / "token",
+                  "--cache", folder_ / "cache", "--name",     "local"};
+  if (!commands_.empty()) spec.command.insert(spec.command.end(), {"--commands", commands_});
+  for (char** variable = environ; *variable; ++variable) spec.environment.emplace_back(*variable);
+  spec.descriptors = {nothing.get(), output.get(), errors.get()};
+  spec.end_signal = SIGTERM;
+  return start_child(spec);
 }
 
 void LocalRunner::keep_running() {
   using namespace std::chrono_literals;
   while (!stopping_) {
-    child_ = start();
+    const Child child = start();
+    child_ = child.pid;
     int status = 0;
-    while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) {
+    while (child.error == 0 && ::waitpid(child.pid, &status, 0) < 0 && errno == EINTR) {
     }
     child_ = 0;
     if (stopping_) return;
-    log::warn("local runner ended status={}", status);
+    if (child.error == 0)
+      log::warn("local runner ended status={}", status);
+    else
+      log::warn("local runner not started program={} cause=\"{}\"", program_.string(),
+                std::strerror(child.error));
     for (int i = 0; i < 20 && !stopping_; ++i) std::this_thread::sleep_for(100ms);
   }
 }

@@ -9,22 +9,25 @@
 #include <sys/types.h>
 #include <thread>
 
+#include "storage/base/child.hpp"
+
 namespace nightjar::service {
 
 class LocalRunner {
  public:
   // `program`: nightjar-runner. The token is handed over in a file that only this user can read.
+  // `commands`: the runner's --commands; empty: none.
   LocalRunner(std::filesystem::path program, std::string service_url, std::string token,
-              std::filesystem::path folder);
+              std::filesystem::path folder, std::filesystem::path commands = {});
   ~LocalRunner();  // stops it
   LocalRunner(const LocalRunner&) = delete;
   LocalRunner& operator=(const LocalRunner&) = delete;
 
  private:
   void keep_running();
-  pid_t start() const;
+  Child start() const;
 
-  std::filesystem::path program_, folder_;
+  std::filesystem::path program_, folder_, commands_;
   std::string service_url_;
   std::atomic<bool> stopping_ = false;
   std::atomic<pid_t> child_ = 0;

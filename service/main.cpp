@@ -1,12 +1,15 @@
 // nightjard: the service.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <malloc.h>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <sys/resource.h>
 
+#include "service/config_check.hpp"
 #include "service/daemon.hpp"
 #include "service/local_runner.hpp"
 #include "storage/base/log.hpp"
@@ -18,8 +21,8 @@ namespace {
 using namespace nightjar;
 
 struct Options {
-  std::filesystem::path config, backup, restore;
-  bool check = false, local_runner = false, verbose = false;
+  std::filesystem::path config, backup, restore, commands;
+  bool check = false, offline = false, local_runner = false, verbose = false;
 };
 
 std::filesystem::path beside_this_program(const char* name) {
@@ -48,15 +51,35 @@ int restore(const service::Config& config, const std::filesystem::path& copy) {
   return 0;
 }
 
-int serve(const service::Config& config, bool local_runner) {
-  if (const auto& file = config.service.credentials_file; !file.empty())
-    web::set_credentials(web::Credentials::read(file));
+// The server may hold nine hundred connections, each with a file; many systems let a program begin
+// with 1,024 descriptors. Where no more are allowed, silent connections are given up for new ones.
+void allow_descriptors() {
+  constexpr rlim_t wanted = 4096;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = std::max(limit.rlim_cur, std::min(limit.rlim_max, wanted));
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// 1: something that it names cannot be used now.
+int check(const service::Config& config, const Options& options) {
+  const auto problems =
+      options.offline ? std::vector<std::string>() : service::check_surroundings(config);
+  for (const std::string& problem : problems)
+    std::fprintf(stderr, "nightjard: %s\n", problem.c_str());
+  std::printf("%s is a valid configuration%s\n", options.config.c_str(),
+              problems.empty() ? "" : ", but not all that it names can be used");
+  return problems.empty() ? 0 : 1;
+}
+
+int serve(const service::Config& config, const Options& options) {
+  allow_descriptors();
   service::Daemon daemon(config);
   std::optional<service::LocalRunner> runner;
-  if (local_runner)
+  if (options.local_runner)
     runner.emplace(beside_this_program("nightjar-runner"),
                    "http://127.0.0.1:" + std::to_string(daemon.port()), daemon.local_runner_token(),
-                   config.service.data / "local-runner");
+                   config.service.data / "local-runner", options.commands);
   daemon.run();
   return 0;
 }
@@ -72,13 +95,12 @@ int run(const Options& options) {
     return 2;
   }
   for (const std::string& warning : service::exposed_secrets(config)) log::warn("{}", warning);
-  if (options.check) {
-    std::printf("%s is a valid configuration\n", options.config.c_str());
-    return 0;
-  }
+  if (const auto& file = config.service.credentials_file; !file.empty())
+    web::set_credentials(web::Credentials::read(file));
+  if (options.check) return check(config, options);
   if (!options.backup.empty()) return back_up(config, options.backup);
   if (!options.restore.empty()) return restore(config, options.restore);
-  return serve(config, options.local_runner);
+  return serve(config, options);
 }
 
 }  // namespace
@@ -92,8 +114,17 @@ int main(int argc, char** argv) {
   CLI::App app{"Watches PyTorch nightlies for performance regressions.", "nightjard"};
   app.add_option("--config", options.config, "Configuration file (TOML); see deploy/nightjar.toml")
       ->required();
-  app.add_flag("--check-config", options.check, "Check the configuration and end");
-  app.add_flag("--local-runner", options.local_runner, "Start an agent on this machine, too");
+  auto* check = app.add_flag("--check-config", options.check,
+                             "Check the configuration and what it names: folders, repository, "
+                             "indexes; and end");
+  app.add_flag("--offline", options.offline, "With --check-config: look at the file only")
+      ->needs(check);
+  auto* local =
+      app.add_flag("--local-runner", options.local_runner, "Start an agent on this machine, too");
+  app.add_option("--commands", options.commands,
+                 "With --local-runner: TOML file of commands of your own that are workloads")
+      ->check(CLI::ExistingFile)
+      ->needs(local);
   auto* backup =
       app.add_option("--backup", options.backup,
                      "Copy the database to this file while the service may be running, and end");

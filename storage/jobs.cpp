@@ -80,6 +80,18 @@ std::optional<Job> find_job(const Database& db, std::string_view key) {
   return read_one(find.bind(key), read_job);
 }
 
+JobClaim claim_of(const Job& job) {
+  return {job.spec.kind, job.state, job.attempt, job.runner, job.nonce};
+}
+
+std::optional<JobClaim> find_claim(const Database& db, JobId id) {
+  Statement find(db, "SELECT kind, state, attempt, runner, nonce FROM job WHERE id = ?");
+  return read_one(find.bind(id), [](Statement& row) {
+    return JobClaim{row.next<JobKind>(), row.next<JobState>(), row.next<int>(),
+                    row.next<std::optional<RunnerId>>(), row.next<std::string>()};
+  });
+}
+
 std::vector<Job> jobs_of_night(const Database& db, NightId night, JobKind kind) {
   Statement find(db, "SELECT " JOB_COLUMNS " FROM job WHERE night = ? AND kind = " + literal(kind) +
                          " AND repeats IS NULL ORDER BY id");

@@ -21,6 +21,18 @@ namespace nightjar::storage {
 Job add_job(Transaction& transaction, const Job& job);
 std::optional<Job> find_job(const Database& db, JobId id);
 std::optional<Job> find_job(const Database& db, std::string_view key);
+// What answers for a job's latest claim are held against, without the whole specification.
+struct JobClaim {
+  JobKind kind = JobKind::screen;
+  JobState state = JobState::queued;
+  int attempt = 0;
+  std::optional<RunnerId> runner;
+  std::string nonce;
+  // It waits for an answer, whether its lease has ended or not.
+  bool is_open() const { return state == JobState::leased || state == JobState::queued; }
+};
+JobClaim claim_of(const Job& job);
+std::optional<JobClaim> find_claim(const Database& db, JobId id);
 // Repeats of void sessions are left out.
 std::vector<Job> jobs_of_night(const Database& db, NightId night, JobKind kind);
 // The jobs that measure the void session of `asked` again, in order.

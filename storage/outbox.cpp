@@ -46,6 +46,27 @@ std::vector<OutboxMessage> pending_messages(const Database& db, Time now) {
   return read_all(find.bind(now), read_message);
 }
 
+std::vector<OutboxMessage> refused_messages(const Database& db, Time since) {
+  Statement find(db,
+                 MESSAGE_SELECT " WHERE state = 'failed' AND created_at_us >= ? ORDER BY id DESC");
+  return read_all(find.bind(since), read_message);
+}
+
+std::optional<OutboxMessage> find_message(const Database& db, OutboxId id) {
+  Statement find(db, MESSAGE_SELECT " WHERE id = ?");
+  return read_one(find.bind(id), read_message);
+}
+
+std::map<OutboxState, int> count_messages(const Database& db) {
+  std::map<OutboxState, int> counts;
+  Statement count(db, "SELECT state, count(*) FROM outbox GROUP BY state");
+  while (count.step()) {
+    const auto state = count.next<OutboxState>();
+    counts[state] = count.next<int>();
+  }
+  return counts;
+}
+
 std::vector<OutboxMessage> messages_of(const Database& db, RegressionId regression) {
   Statement find(db, MESSAGE_SELECT " WHERE regression = ? ORDER BY id");
   return read_all(find.bind(regression), read_message);

@@ -1,6 +1,8 @@
 // Messages to the issue tracker, queued in the transaction that stores the state they report.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "storage/database.hpp"
@@ -13,6 +15,10 @@ namespace nightjar::storage {
 void add_message(Transaction& transaction, const OutboxMessage& message);
 void update_message(Transaction& transaction, const OutboxMessage& message);
 std::vector<OutboxMessage> pending_messages(const Database& db, Time now);
+// What the tracker refused since `since` for good, the newest first.
+std::vector<OutboxMessage> refused_messages(const Database& db, Time since);
+std::optional<OutboxMessage> find_message(const Database& db, OutboxId id);
+std::map<OutboxState, int> count_messages(const Database& db);
 std::vector<OutboxMessage> messages_of(const Database& db, RegressionId regression);
 Page<OutboxMessage> list_messages(const Database& db, const PageRequest& page,
                                   std::optional<OutboxState> state = {});

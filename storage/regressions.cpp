@@ -217,6 +217,27 @@ std::vector<Regression> findings_of_history(const Database& db, SeriesId series)
   return read_all(find.bind(series), regression_reader(db));
 }
 
+std::vector<CommitSha> blamed_commits(const Database& db) {
+  Statement find(db, "SELECT DISTINCT commit_sha FROM regression_commit");
+  return read_all(find, [](Statement& row) { return row.next<CommitSha>(); });
+}
+
+static std::string_view json_text(RegressionState state) {
+  return name_of(state);
+}
+static std::string_view json_text(const CommitSha& sha) {
+  return sha.str();
+}
+// As a list in JSON. None of them has a character that JSON escapes.
+template <class T>
+static std::optional<std::string> json_list_of(const std::optional<std::vector<T>>& values) {
+  if (!values) return std::nullopt;
+  std::string list;
+  for (const T& value : *values)
+    list += (list.empty() ? "\"" : ",\"") + std::string(json_text(value)) + "\"";
+  return "[" + list + "]";
+}
+
 Page<Regression> list_regressions(const Database& db, const RegressionFilter& filter,
                                   const PageRequest& page) {
   return Query(REGRESSION_SELECT)
@@ -239,6 +260,11 @@ Page<Regression> list_regressions(const Database& db, const RegressionFilter& fi
       .where(
           "is_range = 0 AND id IN (SELECT regression FROM regression_commit WHERE commit_sha = ?)",
           filter.commit)
+      .where("+state IN (SELECT value FROM json_each(?))", json_list_of(filter.states))
+      .where(
+          "is_range = 0 AND id IN (SELECT regression FROM regression_commit WHERE commit_sha IN "
+          "(SELECT value FROM json_each(?)))",
+          json_list_of(filter.commits))
       .page<Regression>(db, page, regression_reader(db));
 }
 

@@ -37,6 +37,8 @@ Regression standing_for(const Database& db, Regression regression);
 std::vector<Regression> merged_into(const Database& db, RegressionId id);
 // What the change points of an imported series came to, whatever their state.
 std::vector<Regression> findings_of_history(const Database& db, SeriesId series);
+// Each commit that a regression's culprit names, once.
+std::vector<CommitSha> blamed_commits(const Database& db);
 struct RegressionFilter {
   std::optional<RegressionState> state = {};
   std::optional<std::string> metric = {};
@@ -46,6 +48,9 @@ struct RegressionFilter {
   std::optional<MachineId> machine = {};   // a class that shows it
   std::optional<Time> changed_since = {};  // its state, at or after
   std::optional<std::int64_t> issue = {};  // that has this number
+  // Any of these states; any of these among the culprit's commits.
+  std::optional<std::vector<RegressionState>> states = {};
+  std::optional<std::vector<CommitSha>> commits = {};
 };
 Page<Regression> list_regressions(const Database& db, const RegressionFilter& filter,
                                   const PageRequest& page);

@@ -5,9 +5,9 @@
 namespace nightjar::storage {
 namespace {
 
-#define ENROLMENT_SELECT                                                                      \
-  "SELECT id, sha256, runner, actor, made_at_us, ends_at_us, used_at_us, revoked_at_us FROM " \
-  "enrolment"
+#define ENROLMENT_SELECT                                                                  \
+  "SELECT id, sha256, runner, actor, made_at_us, ends_at_us, used_at_us, revoked_at_us, " \
+  "machine FROM enrolment"
 
 Enrolment read_enrolment(Statement& row) {
   return {row.next<EnrolmentId>(),
@@ -17,7 +17,8 @@ Enrolment read_enrolment(Statement& row) {
           row.next<Time>(),
           row.next<Time>(),
           row.next<std::optional<Time>>(),
-          row.next<std::optional<Time>>()};
+          row.next<std::optional<Time>>(),
+          row.next<MachineId>()};
 }
 
 #define TOKEN_SELECT                                                                         \
@@ -52,11 +53,11 @@ RunnerTokenState state_of(const RunnerToken& token, Time now) {
 
 Enrolment add_enrolment(Transaction& transaction, const Enrolment& enrolment) {
   Statement insert(transaction,
-                   "INSERT INTO enrolment (sha256, runner, actor, made_at_us, ends_at_us) "
-                   "VALUES (?, ?, ?, ?, ?)");
+                   "INSERT INTO enrolment (sha256, runner, actor, made_at_us, ends_at_us, machine) "
+                   "VALUES (?, ?, ?, ?, ?, ?)");
   insert
       .bind(enrolment.sha256, enrolment.runner, enrolment.actor, enrolment.made_at,
-            enrolment.ends_at)
+            enrolment.ends_at, enrolment.machine)
       .run();
   Enrolment stored = enrolment;
   stored.id = EnrolmentId{insert.inserted_id()};
@@ -75,6 +76,10 @@ std::optional<Enrolment> find_enrolment(const Database& db, const Sha256& sha256
 
 void use_enrolment(Transaction& transaction, EnrolmentId id, Time at) {
   Statement(transaction, "UPDATE enrolment SET used_at_us = ? WHERE id = ?").bind(at, id).run();
+}
+
+void bind_enrolment(Transaction& transaction, EnrolmentId id, MachineId machine) {
+  Statement(transaction, "UPDATE enrolment SET machine = ? WHERE id = ?").bind(machine, id).run();
 }
 
 bool revoke_enrolment(Transaction& transaction, EnrolmentId id, Time at) {

@@ -28,6 +28,8 @@ struct Enrolment {
   Time made_at{};
   Time ends_at{};
   std::optional<Time> used_at, revoked_at;
+  // The only machine class of its runner; 0: that with which it registers first.
+  MachineId machine = {};
 };
 
 NIGHTJAR_ENUM(EnrolmentState, open, used, expired, revoked);
@@ -53,6 +55,8 @@ Enrolment add_enrolment(Transaction& transaction, const Enrolment& enrolment);
 std::optional<Enrolment> find_enrolment(const Database& db, EnrolmentId id);
 std::optional<Enrolment> find_enrolment(const Database& db, const Sha256& sha256);
 void use_enrolment(Transaction& transaction, EnrolmentId id, Time at);
+// Binds the runner of a used one to its machine class.
+void bind_enrolment(Transaction& transaction, EnrolmentId id, MachineId machine);
 // False if it was used or revoked before.
 bool revoke_enrolment(Transaction& transaction, EnrolmentId id, Time at);
 Page<Enrolment> list_enrolments(const Database& db, const PageRequest& page);

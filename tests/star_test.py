@@ -18,9 +18,9 @@ MAY_INCLUDE = {
     "storage/base": set(),
     "storage/model": set(),
     "storage": {"storage/base"},
-    "bisect": set(),
+    "bisect": {"storage/base"},  # only foreign_number.hpp: it links no library
     "bisect/git": {"storage/base"},
-    "bisect/evidence": {"bisect"},
+    "bisect/evidence": {"bisect", "storage/base"},  # as bisect
     "web": {"storage/base"},
     "runner/workloads": set(),
     "runner/confine": {"storage/base"},  # only fd.hpp: it links no library
@@ -58,6 +58,10 @@ THIRD_PARTY = {
     "libxml/": {"service"},
     "zlib.h": {"service"},
     "toml++": {"storage/base"},
+    "re2/": {"storage/base"},
+    "regex": set(),  # it recurses once a character; storage/base/pattern.hpp does not
+    "regex.h": set(),
+    "boost/regex": set(),
     "CLI/": {"runner", "service", "service/cli"},
     "fmt/": {"storage/base"},
     "spdlog/": {"storage/base"},
@@ -205,6 +209,34 @@ def test_a_header_behind_another_include_is_seen(tmp_path):
     assert not own_header_hidden(source)
 
 
+# Calls that make a process or a program, and the only files with them. storage/base/child closes
+# what the program shall not have, and runner/confine runs between it and a build.
+STARTS = re.compile(r"\b(?:v?fork|execv?[elp]*|posix_spawnp?|popen|system)\("
+                    r"|(?<!\w)::clone\(|SYS_clone")
+MAY_START = {"storage/base/child.cpp", "runner/confine/main.cpp", "runner/confine/filter.cpp"}
+
+
+def starts_in(text):
+    code = re.sub(r'//[^\n]*|"(?:\\.|[^"\\\n])*"', "", text)
+    return STARTS.findall(code)
+
+
+def test_one_place_starts_programs():
+    found = {path.relative_to(ROOT).as_posix() for path in sources()
+             if starts_in(path.read_text()) and room_of(str(path.relative_to(ROOT)))
+             != "runner/workloads"}
+    assert found == MAY_START
+
+
+@pytest.mark.parametrize("code, starts", [
+    ("pid_t child = ::fork();", True), ("std::system(line.c_str());", True),
+    ("::execve(a, b, c);", True), ("popen(command, mode)", True), ("posix_spawn(&pid)", True),
+    ("// after fork() nothing", False), ('log("fork()")', False), ("run_forked(x)", False),
+    ("executor.run(task)", False), ("operating_system(x)", False)])
+def test_a_start_of_a_program_is_seen(code, starts):
+    assert bool(starts_in(code)) == starts
+
+
 @pytest.mark.parametrize("path, line", [
     ("storage/jobs.hpp", '#include "bisect/statistics.hpp"'),
     ("storage/jobs.cpp", '#include "web/client.hpp"'),
@@ -217,6 +249,8 @@ def test_a_header_behind_another_include_is_seen(tmp_path):
     ("runner/cli/commands.cpp", '#include "bisect/git/nightly.hpp"'),
     ("runner/build/python.hpp", '#include "runner/run/protocol.hpp"'),
     ("runner/catalog/suite.cpp", "#include <toml++/toml.h>"),
+    ("runner/catalog/suite.cpp", "#include <regex>"),
+    ("service/config.cpp", "#include <re2/re2.h>"),
     ("service/main.cpp", '#include "runner/agent/agent.hpp"'),
     ("service/engine/engine.cpp", '#include "runner/process/process.hpp"'),
     ("service/engine/search/blame.cpp", '#include "service/engine/outcome/report_facts.hpp"'),

@@ -4,6 +4,7 @@
 
 #include "storage/base/files.hpp"
 #include "storage/model/address.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 
 namespace nightjar::web {
@@ -28,7 +29,7 @@ std::string token_in(const std::filesystem::path& file) {
 }
 
 std::string problem_detail(const std::string& body) {
-  const auto json = nlohmann::json::parse(body, nullptr, false);
+  const auto json = parse_foreign(body);
   if (json.is_object())
     for (const char* name : {"detail", "title"})
       if (const auto found = json.find(name); found != json.end() && found->is_string())

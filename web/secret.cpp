@@ -15,6 +15,15 @@ Sha256 sha256(std::string_view bytes) {
   return digest_of(bytes);
 }
 
+std::string policy_source(std::string_view text) {
+  std::array<unsigned char, 32> digest{};
+  std::array<unsigned char, 45> base64{};  // and a zero byte
+  if (!EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha256(), nullptr))
+    throw std::runtime_error("cannot hash a page's style");
+  EVP_EncodeBlock(base64.data(), digest.data(), static_cast<int>(digest.size()));
+  return "'sha256-" + std::string(reinterpret_cast<const char*>(base64.data())) + "'";
+}
+
 bool signature_matches(std::string_view secret, std::string_view body, std::string_view header) {
   std::array<unsigned char, 32> out{};
   unsigned length = 0;

@@ -1,6 +1,7 @@
 #include "web/text.hpp"
 
 #include <algorithm>
+#include <boost/url/ipv6_address.hpp>
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
 #include <charconv>
@@ -19,6 +20,18 @@ std::optional<std::uint64_t> number(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool in_name(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '.' || c == '_';
+}
+
+bool is_port(std::string_view text) {
+  return text.size() <= 5 && std::all_of(text.begin(), text.end(), is_digit);
 }
 
 }  // namespace
@@ -44,6 +57,29 @@ std::optional<Target> parse_target(std::string_view text) {
     if (!name.empty() || has_value) target.query[name] = value;
   }
   return well_formed ? std::optional(std::move(target)) : std::nullopt;
+}
+
+std::optional<std::string> host_in(std::string_view header) {
+  std::string host = lower_case(header);
+  const auto bracket = host.starts_with('[') ? host.find(']') : 0;
+  if (bracket == std::string::npos) return std::nullopt;
+  if (const auto colon = host.find(':', bracket); colon != std::string::npos) {
+    if (!is_port(std::string_view(host).substr(colon + 1))) return std::nullopt;
+    host.resize(colon);
+  }
+  if (bracket > 0) {
+    const bool address =
+        urls::parse_ipv6_address(std::string_view(host).substr(1, bracket - 1)).has_value();
+    return address && host.size() == bracket + 1 ? std::optional(host) : std::nullopt;
+  }
+  if (host.ends_with('.')) host.pop_back();
+  if (host.empty() || !std::all_of(host.begin(), host.end(), in_name)) return std::nullopt;
+  return host;
+}
+
+std::optional<std::string> host_of(std::string_view url) {
+  const auto parsed = urls::parse_uri(url);
+  return parsed ? host_in(std::string_view(parsed->encoded_host_and_port())) : std::nullopt;
 }
 
 std::variant<WholeFile, ByteRange, NoSuchRange> parse_range(std::string_view header,

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "storage/model/json.hpp"
+#include "storage/model/json_io.hpp"
 
 namespace nightjar::evidence {
 namespace {
@@ -35,8 +36,9 @@ Medians level_after(Medians after, double said) {
 
 bisect::Change earlier_history_step(const nlohmann::json& said, const HistoryMedians& history,
                                     const bisect::DetectionPolicy& policy) {
-  const auto at = said.at("position").get<std::size_t>();
+  const auto at = field<std::size_t>(said, "position");
   const Medians all(history.medians);
+  if (at > all.size()) throw std::logic_error("the step lies behind the end of its history");
   const Medians before = level_before(all.first(at), said.at("before").get<double>());
   const Medians after = level_after(all.subspan(at), said.at("after").get<double>());
   bisect::Change change;

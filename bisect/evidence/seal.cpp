@@ -1,25 +1,23 @@
 #include "bisect/evidence/seal.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 
+#include "storage/base/foreign_number.hpp"
 #include "storage/model/json.hpp"
 
 namespace nightjar::evidence {
 namespace {
 using nlohmann::json;
 
-constexpr double exact_below =
-    9007199254740992.0;                  // 2^53: smaller whole numbers are exact in a double
+constexpr std::int64_t most_exact = (std::int64_t{1} << 53) - 1;  // in a double
 constexpr std::size_t check_digits = 8;  // of a field's hash, enough to find an edit
 
 // Writes 1.0 as 1, since other tools may write the same bundle with either.
 json plain_numbers(const json& value) {
   if (value.is_number_float()) {
-    const double number = value.get<double>();
-    const bool whole = number == std::trunc(number) && std::abs(number) < exact_below;
-    return whole ? json(static_cast<std::int64_t>(number)) : value;
+    const auto whole = integer_in(value.get<double>(), -most_exact, most_exact);
+    return whole ? json(*whole) : value;
   }
   if (!value.is_structured()) return value;
   json out = value;

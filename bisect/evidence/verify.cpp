@@ -10,6 +10,7 @@
 #include "bisect/evidence/evidence.hpp"
 #include "bisect/evidence/policy_json.hpp"
 #include "bisect/evidence/statement.hpp"
+#include "storage/model/build.hpp"
 #include "storage/model/job.hpp"
 #include "storage/model/json_io.hpp"
 #include "storage/model/metric.hpp"
@@ -501,7 +502,7 @@ Seal check_seal(const json& bundle, Hash hash) {
   seal.present = bundle.contains("seal");
   if (seal.present)
     seal.edited = edited_fields(bundle, hash);
-  else if (bundle.value("format_version", 1) >= sealed_format)
+  else if (field_or(bundle, "format_version", 1) >= sealed_format)
     seal.edited = {"/seal was removed"};
   return seal;
 }

@@ -2,10 +2,13 @@
 
 #include <sys/wait.h>
 
-#include "storage/base/pattern.hpp"
+#include "storage/base/foreign_text.hpp"
 
 namespace nightjar::git {
 namespace {
+
+constexpr std::string_view kFatal = "fatal: ";
+constexpr std::size_t kSentence = 200;  // characters that are kept of a line
 
 std::vector<std::string> environment(const NetworkLimits& limits) {
   // http has no other limit on its silence once git itself is killed with the daemon.
@@ -18,55 +21,44 @@ std::vector<std::string> environment(const NetworkLimits& limits) {
   return all;
 }
 
-// What git says on standard error: progress, and at the end why it failed.
-class Words {
- public:
-  void hear(std::string_view said) {
-    if (said.starts_with("fatal: ") && fatal_.empty())
-      fatal_ = with_cause(std::string(said.substr(7)));
-    last_ = said;
-  }
-
-  std::string failure_of(const ChildOutcome& ended) const {
-    if (ended.is_missing) return "cannot start git: is it installed?";
-    if (!ended.stopped.empty()) return ended.stopped;
-    if (WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 0) return "";
-    if (!fatal_.empty()) return fatal_;
-    return last_.empty() ? "git ended with status " + std::to_string(ended.status) : last_;
-  }
-
- private:
-  // ssh and servers say why on the line before; progress has a percentage there.
-  std::string with_cause(const std::string& fatal) const {
-    const bool cause = !last_.empty() && last_.find('%') == std::string::npos;
-    return cause ? last_ + "; " + fatal : fatal;
-  }
-
-  std::string last_, fatal_;
-};
-
 }  // namespace
+
+void GitWords::hear(std::string_view line) {
+  if (line.starts_with(kFatal) && fatal_.empty()) fatal_ = with_cause(line.substr(kFatal.size()));
+  last_ = line;
+}
+
+std::string GitWords::failure_of(const ChildOutcome& ended) const {
+  if (ended.is_missing) return "cannot start git: is it installed?";
+  if (!ended.stopped.empty()) return ended.stopped;
+  if (WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 0) return "";
+  if (!fatal_.empty()) return fatal_;
+  return last_.empty() ? "git ended with status " + std::to_string(ended.status)
+                       : shortened(last_, kSentence);
+}
+
+// ssh and servers say why on the line before; progress has a percentage there.
+std::string GitWords::with_cause(std::string_view fatal) const {
+  const bool cause = !last_.empty() && last_.find('%') == std::string::npos;
+  return (cause ? shortened(last_, kSentence) + "; " : "") + shortened(fatal, kSentence);
+}
 
 GitOutcome run_git(const std::filesystem::path& repository,
                    const std::vector<std::string>& arguments, const std::vector<std::string>& login,
-                   const NetworkLimits& limits, std::stop_token stop,
+                   const NetworkLimits& limits, const Redaction& redaction, std::stop_token stop,
                    const std::function<void(std::string_view)>& progress) {
   std::vector<std::string> command{"git", "--git-dir=" + repository.string(), "-c", "gc.auto=0"};
   command.insert(command.end(), arguments.begin(), arguments.end());
   std::vector<std::string> variables = environment(limits);
   variables.insert(variables.end(), login.begin(), login.end());
-  Words words;
+  GitWords words;
   ChildOutcome ended =
       run_guarded(command, variables, limits, std::move(stop), [&](std::string_view line) {
-        words.hear(line);
-        if (progress) progress(line);
+        const std::string shown = redaction(line);
+        words.hear(shown);
+        if (progress) progress(shown);
       });
   return {words.failure_of(ended), std::move(ended.output)};
-}
-
-std::string without_credentials(std::string text) {
-  static const Pattern user_info("://[^/@\\s']+@");
-  return user_info.replace_all(text, "://");
 }
 
 }  // namespace nightjar::git

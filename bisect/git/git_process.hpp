@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "storage/base/guarded_child.hpp"
+#include "storage/base/redaction.hpp"
 
 namespace nightjar::git {
 
@@ -20,16 +21,27 @@ struct GitOutcome {
   std::string output;   // of standard output
 };
 
+// What git says on standard error: progress, and at the end why it failed. Much of it the remote
+// writes.
+class GitWords {
+ public:
+  void hear(std::string_view line);  // as LineSplitter makes it
+  // Why git failed, in one short line; empty if it did not.
+  std::string failure_of(const ChildOutcome& ended) const;
+
+ private:
+  std::string with_cause(std::string_view fatal) const;
+
+  std::string last_, fatal_;
+};
+
 // Runs `git --git-dir=<repository> <arguments>` in a process group of its own, which is killed at a
 // limit and when `stop` is requested. Its environment has `login`, too. It never prompts and reads
 // no configuration but the repository's. `progress` gets each line of standard error, also those
-// that git overwrites.
+// that git overwrites. `redaction` is applied to all that is passed on of these lines.
 GitOutcome run_git(const std::filesystem::path& repository,
                    const std::vector<std::string>& arguments, const std::vector<std::string>& login,
-                   const NetworkLimits& limits, std::stop_token stop,
+                   const NetworkLimits& limits, const Redaction& redaction, std::stop_token stop,
                    const std::function<void(std::string_view)>& progress);
-
-// `text` with the user name and password of each URL in it left out.
-std::string without_credentials(std::string text);
 
 }  // namespace nightjar::git

@@ -34,8 +34,4 @@ std::string last_error();
 git_oid to_oid(const CommitSha& sha);
 CommitSha to_sha(const git_oid& oid);
 
-// `text` with every byte that is no UTF-8 replaced by U+FFFD: old commits have names and messages
-// in other encodings, and JSON takes none of them.
-std::string to_utf8(const char* text);
-
 }  // namespace nightjar::git

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "bisect/git/handle.hpp"
+#include "storage/base/foreign_text.hpp"
 
 namespace nightjar::git {
 namespace {
@@ -43,14 +44,19 @@ TreeHandle tree_of(git_repository* repository, const CommitSha& sha) {
   return TreeHandle(tree);
 }
 
+// Old commits have names and messages in other encodings, and JSON takes none of them.
+std::string text_of(const char* text) {
+  return valid_utf8(text ? text : "");
+}
+
 Commit describe(const git_commit* commit) {
   const git_signature* author = git_commit_author(commit);
   Commit result{.sha = to_sha(*git_commit_id(commit)),
                 .tree = to_sha(*git_commit_tree_id(commit)),
                 .parents = {},
-                .author_name = to_utf8(author->name),
-                .message = to_utf8(git_commit_message(commit)),
-                .committed_at = Time(std::chrono::seconds(git_commit_time(commit)))};
+                .author_name = text_of(author->name),
+                .message = text_of(git_commit_message(commit)),
+                .committed_at = nearest_time(std::chrono::seconds(git_commit_time(commit)))};
   for (unsigned i = 0; i < git_commit_parentcount(commit); ++i) {
     result.parents.push_back(to_sha(*git_commit_parent_id(commit, i)));
   }
@@ -83,7 +89,8 @@ void Repository::Close::operator()(git_repository* repository) const {
   git_libgit2_shutdown();
 }
 
-Repository::Repository(RepositoryOptions options) : options_(std::move(options)) {
+Repository::Repository(RepositoryOptions options)
+    : options_(std::move(options)), shown_url_(without_credentials(options_.url)) {
   if (options_.branches.empty()) throw std::invalid_argument("a repository needs a main branch");
   git_libgit2_init();
   try {
@@ -97,7 +104,8 @@ Repository::Repository(RepositoryOptions options) : options_(std::move(options))
 Repository::~Repository() = default;
 
 void Repository::fail(const std::string& attempt, const std::string& advice) const {
-  throw std::runtime_error("cannot " + attempt + ": " + last_error() + "; " + advice);
+  throw std::runtime_error("cannot " + attempt + ": " + options_.redaction(last_error()) + "; " +
+                           advice);
 }
 
 void Repository::open() {
@@ -125,17 +133,15 @@ void Repository::open() {
   const int error = known ? git_remote_set_url(repository, remote_name, options_.url.c_str())
                           : git_remote_create(&made, repository, remote_name, options_.url.c_str());
   git_remote_free(made);
-  if (error != 0)
-    fail("use " + options_.url + " as the remote of " + path, "check [repository] url");
+  if (error != 0) fail("use " + shown_url_ + " as the remote of " + path, "check [repository] url");
 }
 
 std::string Repository::ask(const std::vector<std::string>& arguments) {
   GitOutcome outcome = run_git(options_.path, arguments, options_.login, options_.limits,
-                               stop_.get_token(), options_.progress);
+                               options_.redaction, stop_.get_token(), options_.progress);
   if (!outcome.failure.empty())
-    throw std::runtime_error(without_credentials("cannot fetch " + options_.url + " into " +
-                                                 options_.path.string() + ": " + outcome.failure +
-                                                 "; check [repository] url and the network"));
+    throw std::runtime_error("cannot fetch " + shown_url_ + " into " + options_.path.string() +
+                             ": " + outcome.failure + "; check [repository] url and the network");
   return std::move(outcome.output);
 }
 
@@ -154,8 +160,8 @@ std::vector<std::string> Repository::changed_branches(const std::string& listing
     const auto at = listing.find("\trefs/heads/" + branch + "\n");
     if (at == std::string::npos || at < 40) {
       if (branch != options_.branches.front()) continue;
-      throw std::runtime_error(without_credentials("cannot fetch " + options_.url) +
-                               ": it has no branch " + branch + "; check [repository] main");
+      throw std::runtime_error("cannot fetch " + shown_url_ + ": it has no branch " + branch +
+                               "; check [repository] main");
     }
     if (tip(branch) != CommitSha::parse(std::string_view(listing).substr(at - 40, 40)))
       changed.push_back(branch);
@@ -163,12 +169,34 @@ std::vector<std::string> Repository::changed_branches(const std::string& listing
   return changed;
 }
 
-void Repository::fetch() {
-  const std::lock_guard one_at_a_time(fetching_);
-  remove_leftovers(options_.path);
+// The folder was removed while this was open.
+void Repository::open_again() {
+  const std::lock_guard lock(mutex_);
+  git_libgit2_init();  // as the constructor did for the one that goes now
+  open();
+}
+
+std::string Repository::listing() {
   std::vector<std::string> list{"ls-remote", remote_name};
   for (const auto& branch : options_.branches) list.push_back("refs/heads/" + branch);
-  const auto changed = changed_branches(ask(list));
+  return ask(list);
+}
+
+std::vector<std::string> Repository::missing_branches() {
+  const std::lock_guard one_at_a_time(fetching_);
+  const std::string found = listing();
+  std::vector<std::string> missing = options_.branches;
+  std::erase_if(missing, [&](const std::string& branch) {
+    return found.find("\trefs/heads/" + branch + "\n") != std::string::npos;
+  });
+  return missing;
+}
+
+void Repository::fetch() {
+  const std::lock_guard one_at_a_time(fetching_);
+  if (!std::filesystem::exists(options_.path / "HEAD")) open_again();
+  remove_leftovers(options_.path);
+  const auto changed = changed_branches(listing());
   if (changed.empty()) return;
   // No tags: PyTorch has tens of thousands.
   std::vector<std::string> bring{"fetch",      "--no-tags",    "--no-write-fetch-head",
@@ -231,7 +259,7 @@ std::optional<std::vector<Commit>> Repository::range(const CommitSha& good,
 std::vector<ChangedPath> Repository::changed_paths(const CommitSha& from,
                                                    const CommitSha& to) const {
   const std::lock_guard lock(mutex_);
-  const auto attempt = "compare commits " + from.str() + " and " + to.str() + " of " + options_.url;
+  const auto attempt = "compare commits " + from.str() + " and " + to.str() + " of " + shown_url_;
   const std::string advice = "fetch the repository anew if it lacks one of them";
   const auto old_tree = tree_of(repository_.get(), from);
   const auto new_tree = tree_of(repository_.get(), to);

@@ -24,6 +24,7 @@ struct RepositoryOptions {
   std::vector<std::string> branches = {"main", "nightly"};  // the first must exist
   NetworkLimits limits;
   std::vector<std::string> login;  // variables that tell git a password; of git alone
+  Redaction redaction;             // of the login, should the remote repeat it
   std::function<void(std::string_view)> progress;  // each line that git says while fetching
 };
 
@@ -38,8 +39,11 @@ class Repository final : public CommitGraph {
   Repository(const Repository&) = delete;
   Repository& operator=(const Repository&) = delete;
 
-  // A killed fetch leaves the branches as they were, and what it brought is not used.
+  // A killed fetch leaves the branches as they were, and what it brought is not used. A copy whose
+  // folder is gone is made anew.
   void fetch() override;
+  // Asks the remote, and brings nothing: which of the branches it lacks. Throws as fetch() does.
+  std::vector<std::string> missing_branches();
   // From any thread: ends a fetch that is under way, and refuses later ones.
   void stop();
   std::optional<Commit> find(const CommitSha& sha) const override;
@@ -56,12 +60,15 @@ class Repository final : public CommitGraph {
   };
 
   void open();
+  void open_again();
   std::string ask(const std::vector<std::string>& arguments);
+  std::string listing();  // the remote's "<sha>\t<ref>" lines of the branches
   std::vector<std::string> changed_branches(const std::string& listing) const;
   std::optional<CommitSha> tip(std::string_view branch) const;
   [[noreturn]] void fail(const std::string& attempt, const std::string& advice) const;
 
   RepositoryOptions options_;
+  const std::string shown_url_;  // without a user and a password
   std::unique_ptr<git_repository, Close> repository_;
   mutable std::mutex mutex_;  // of libgit2's objects; never held over a network call
   std::mutex fetching_;

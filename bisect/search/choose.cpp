@@ -5,6 +5,7 @@
 #include "bisect/search/candidates.hpp"
 #include "bisect/search/decide.hpp"
 #include "bisect/search/isolation.hpp"
+#include "storage/base/foreign_number.hpp"
 
 namespace nightjar::bisect::search {
 namespace {
@@ -120,7 +121,7 @@ class Chooser {
     if (time < 1) return std::nullopt;
     Measure out = batch_of(best_ready_);
     if (static_cast<double>(out.order.size()) > time)
-      out.order.resize(static_cast<std::size_t>(time));
+      out.order.resize(clamped_integer<std::size_t>(time));
     if (!out.wheels.empty()) out.wheels.resize(out.order.size());
     if (!readiness_.is_being_built(best_.spot.commit)) out.build_too = {best_.spot.commit};
     return out;

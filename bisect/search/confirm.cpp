@@ -6,6 +6,7 @@
 #include "bisect/search/decide.hpp"
 #include "bisect/search/isolation.hpp"
 #include "bisect/statistics.hpp"
+#include "storage/base/foreign_number.hpp"
 
 namespace nightjar::bisect::search {
 namespace {
@@ -143,10 +144,10 @@ Check check_step(int gap, double size, const Posterior& posterior, const SearchL
   const double relevant = std::max(size, least_step);
   const double ideal =
       2 * robust_loss * posterior.noise.run * first_z * first_z / (relevant * relevant);
-  const int wanted = std::max(fewest_runs, static_cast<int>(std::ceil(ideal - 1e-9)));
+  const int wanted = clamped_integer<int>(std::ceil(ideal - 1e-9), fewest_runs);
   Data fresh = fresh_runs(data, gap, out.fresh_after, sides_of(gap, relevant, posterior, log));
   fresh.claimed = relevant;
-  const int have = static_cast<int>(runs_a_side(fresh) + 1e-9);
+  const int have = clamped_integer<int>(runs_a_side(fresh) + 1e-9);
   if (have < wanted) {
     out.missing = wanted - have;
     return out;

@@ -7,6 +7,7 @@
 
 #include "bisect/search/decide.hpp"
 #include "bisect/search/wheels.hpp"
+#include "storage/base/foreign_number.hpp"
 
 namespace nightjar::bisect::search {
 namespace {
@@ -192,7 +193,7 @@ class BridgeFinder {
   // That tell a level from one that is a step away, with three standard errors.
   int runs_to_see() const {
     const double runs = 9 * posterior_.noise.run / (size_ * size_);
-    return std::clamp(static_cast<int>(std::ceil(runs)), 1, largest_batch(posterior_));
+    return clamped_integer<int>(std::ceil(runs), 1, largest_batch(posterior_));
   }
 
   // The commit and two wheels of it, one of each side's origins, of which most was measured.
@@ -226,7 +227,7 @@ class BridgeFinder {
   int runs_wanted() const {
     const double sd = known_difference * size_;
     const double all = 2 * posterior_.noise.run / (sd * sd);
-    return std::clamp(static_cast<int>(std::ceil(all / 3)), 1, largest_batch(posterior_) / 2);
+    return clamped_integer<int>(std::ceil(all / 3), 1, largest_batch(posterior_) / 2);
   }
   Measure of(int commit, std::vector<int> wheels, int runs) const {
     Measure out;

@@ -3,7 +3,7 @@
 wanted_packages() {
   echo ca-certificates curl git g++ cmake ninja-build ccache pkg-config python3 python3-venv
   echo libgit2-dev libsqlite3-dev libcurl4-openssl-dev libarchive-dev libssl-dev
-  echo libxml2-dev zlib1g-dev
+  echo libxml2-dev zlib1g-dev libre2-dev
   echo nlohmann-json3-dev libspdlog-dev libfmt-dev libcli11-dev libtomlplusplus-dev catch2
   local boost=
   if [[ $VERSION_CODENAME == bookworm ]]; then boost=1.81; fi

@@ -11,12 +11,16 @@
 #include "storage/base/digest.hpp"
 #include "storage/base/files.hpp"
 #include "storage/base/log.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
+#include "storage/model/json_io.hpp"
 #include "web/secret.hpp"
 
 namespace nightjar::runner {
 
 namespace {
+
+constexpr std::chrono::minutes kTooLargePause{10};  // until a proxy may have been mended
 
 // Kept in the cache, so that it is the same after a restart.
 std::string own_instance(const std::filesystem::path& cache) {
@@ -26,6 +30,16 @@ std::string own_instance(const std::filesystem::path& cache) {
   const std::string made = web::random_token();
   write_durably(file, made);
   return made;
+}
+
+// The claim that a kept result belongs to.
+Claim claim_of(const Spool::Entry& entry, const std::string& text) {
+  Claim claim;
+  claim.job = entry.job;
+  claim.attempt = entry.attempt;
+  const auto kept = nlohmann::json::parse(text, nullptr, false);
+  if (kept.is_object()) claim.nonce = text_in(kept, "nonce");
+  return claim;
 }
 
 }  // namespace
@@ -116,26 +130,47 @@ void Agent::enroll(std::stop_token stop) {
 
 bool Agent::send_spooled() {
   for (const auto& entry : spool_.pending()) {
+    const auto kept = too_large_until_.find(entry.path);
+    if (kept != too_large_until_.end() && clock_.now() < kept->second) continue;
     const auto text = read_file(entry.path);
     const Answer answer = text ? coordinator_.send_result(entry.job, *text) : Answer::refused;
     if (answer == Answer::away) return false;
+    if (answer == Answer::refused && coordinator_.is_too_large_for_proxy()) {
+      keep_for_later(entry);
+      continue;
+    }
     if (answer == Answer::refused) {
-      if (coordinator_.may_be_lifted()) return false;
+      if (text && coordinator_.may_be_lifted()) return false;
+      const std::string cause = text ? coordinator_.error() : "its file cannot be read";
       log::error("result refused job={} attempt={} cause=\"{}\" kept=rejected/", entry.job.value,
-                 entry.attempt, coordinator_.error());
+                 entry.attempt, cause);
+      // At once and with the reason, or the job would wait for its lease and be tried again.
+      if (text)
+        coordinator_.fail(claim_of(entry, *text), "its result was refused: " + cause,
+                          Coordinator::Failure::final);
       spool_.reject(entry);
       continue;
     }
     failures_ = 0;
     spool_.remove(entry);
+    too_large_until_.erase(entry.path);
     log::info("result accepted job={} attempt={}", entry.job.value, entry.attempt);
   }
   return true;
 }
 
+// Other results and jobs go on meanwhile.
+void Agent::keep_for_later(const Spool::Entry& entry) {
+  too_large_until_[entry.path] = clock_.now() + kTooLargePause;
+  log::error(
+      "result kept job={} attempt={} cause=\"a proxy refuses its size; raise the proxy's "
+      "limit of bodies, then it is sent\" answer=\"{}\"",
+      entry.job.value, entry.attempt, coordinator_.error());
+}
+
 void Agent::work_on(const Claim& claim, std::stop_token stop) {
   try {
-    const auto spec = nlohmann::json::parse(claim.spec).get<JobSpec>();
+    const auto spec = parse_foreign_or_throw(claim.spec).get<JobSpec>();
     if (spec.source) return build(claim, *spec.source, stop);
     if (const auto problem = problem_of(spec); !problem.empty()) throw std::runtime_error(problem);
     measure(claim, spec, stop);

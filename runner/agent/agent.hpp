@@ -57,6 +57,7 @@ class Agent {
   bool is_over() const;  // its time is, not a job's
   std::chrono::seconds claim_wait() const;
   bool send_spooled();  // false: the service is away
+  void keep_for_later(const Spool::Entry& entry);
   void work_on(const Claim& claim, std::stop_token stop);
   void measure(const Claim& claim, const JobSpec& spec, std::stop_token stop);
   void build(const Claim& claim, const SourceSpec& spec, std::stop_token stop);
@@ -76,6 +77,8 @@ class Agent {
   RunnerId runner_;
   int failures_ = 0;  // of the service, in a row
   int put_off_ = 0;   // jobs in a row that this machine could not measure; a claim changes it not
+  // Results that a proxy refused for their size, and when they are sent again.
+  std::map<std::filesystem::path, Time> too_large_until_;
   std::minstd_rand jitter_{std::random_device{}()};
 };
 

@@ -9,6 +9,7 @@
 #include "storage/base/fd.hpp"
 #include "storage/base/files.hpp"
 #include "storage/base/log.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
 
@@ -68,9 +69,9 @@ std::vector<BuildOutbox::Entry> BuildOutbox::pending() const {
   std::vector<Entry> entries;
   for (const auto& file : fs::directory_iterator(folder_)) {
     if (file.path().extension() != ".json") continue;
-    const auto json = nlohmann::json::parse(read_file(file.path()).value_or(""), nullptr, false);
+    const auto json = parse_foreign(read_file(file.path()).value_or(""));
     try {
-      entries.push_back({JobId{json.at("job").get<std::int64_t>()}, json.at("attempt").get<int>(),
+      entries.push_back({JobId{field<std::int64_t>(json, "job")}, field<int>(json, "attempt"),
                          json.value("nonce", ""), json.at("result").get<SourceResult>(),
                          text_in(json, "wheel"), text_in(json, "log"), file.path()});
     } catch (const nlohmann::json::exception& error) {
@@ -124,8 +125,15 @@ bool BuildOutbox::send(Coordinator& coordinator, std::stop_token stop) {
       log::info("build accepted job={} attempt={} outcome={}", entry.job.value, entry.attempt,
                 name_of(entry.result.outcome));
     } else {
+      const std::string cause = coordinator.error();
       log::warn("build refused job={} attempt={} cause=\"{}\"", entry.job.value, entry.attempt,
-                coordinator.error());
+                cause);
+      Claim claim;
+      claim.job = entry.job;
+      claim.attempt = entry.attempt;
+      claim.nonce = entry.nonce;
+      coordinator.fail(claim, "what came of the build was refused: " + cause,
+                       Coordinator::Failure::final);
     }
     fs::remove(entry.file, error);
   }

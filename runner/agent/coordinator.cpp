@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "storage/model/foreign_json.hpp"
+#include "storage/model/job.hpp"
 #include "storage/model/json.hpp"
+#include "storage/model/json_io.hpp"
 #include "web/access.hpp"
 
 namespace nightjar::runner {
@@ -14,7 +17,7 @@ constexpr std::size_t kLarge = 64 << 10;  // bytes; a body that may take its tim
 // What the service takes as one line: control characters (C0 and C1) become spaces, the rest of a
 // long text goes.
 std::string one_line(std::string text) {
-  text.resize(std::min<std::size_t>(text.size(), 2000));
+  text.resize(std::min<std::size_t>(text.size(), longest_reason));
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     const bool c1 =
@@ -28,6 +31,16 @@ std::string one_line(std::string text) {
 // The body that names a claim, to be added to.
 Json of_claim(const Claim& claim) {
   return {{"attempt", claim.attempt}, {"nonce", claim.nonce}};
+}
+
+// The claim that a result is for, as headers: the service judges it by them before the result
+// comes. `result_json` says attempt and nonce first, since its members are sorted.
+std::vector<std::pair<std::string, std::string>> claim_headers(const std::string& result_json) {
+  const auto rest = result_json.find(",\"result\":");
+  const Json claim = Json::parse(result_json.substr(0, rest) + "}", nullptr, false);
+  if (rest == std::string::npos || !claim.is_object()) return {};
+  return {{"Nightjar-Attempt", std::to_string(claim.value("attempt", 0))},
+          {"Nightjar-Nonce", claim.value("nonce", "")}};
 }
 
 std::string claim_query(int attempt, const std::string& nonce) {
@@ -69,8 +82,12 @@ Answer Coordinator::send(web::ClientRequest request, std::string& answer) {
   if (status_ == 204) return Answer::nothing;
   error_ = request.method + " " + request.url + " was answered with " + std::to_string(status_) +
            ": " + web::problem_detail(answer);
-  is_of_service_ = Json::parse(answer, nullptr, false).is_object();
+  is_of_service_ = parse_foreign(answer).is_object();
   return web::may_pass(status_) ? Answer::away : Answer::refused;
+}
+
+bool Coordinator::is_too_large_for_proxy() const {
+  return status_ == 413 && !is_of_service_;
 }
 
 bool Coordinator::may_be_lifted() const {
@@ -102,7 +119,7 @@ Answer Coordinator::enroll(const Registration& registration, RunnerId& runner) {
   const Answer answer = post("/api/v1/agent/register", body.dump(), text);
   if (answer != Answer::done) return answer;
   try {
-    runner.value = Json::parse(text).at("runner").get<std::int64_t>();
+    runner.value = field<std::int64_t>(parse_foreign_or_throw(text), "runner");
     return Answer::done;
   } catch (const Json::exception& error) {
     error_ = "the service's answer to register cannot be read: " + std::string(error.what());
@@ -118,9 +135,9 @@ Answer Coordinator::claim(RunnerId runner, const std::string& instance, std::chr
       post("/api/v1/agent/claim", body.dump(), text, wait + std::chrono::seconds(15));
   if (answer != Answer::done) return answer;
   try {
-    const Json json = Json::parse(text);
-    claim.job.value = json.at("id").get<std::int64_t>();
-    claim.attempt = json.at("attempt").get<int>();
+    const Json json = parse_foreign_or_throw(text);
+    claim.job.value = field<std::int64_t>(json, "id");
+    claim.attempt = field<int>(json, "attempt");
     claim.nonce = json.value("nonce", "");  // an older service has none
     claim.lease_seconds = json.at("lease_seconds").get<double>();
     claim.spec = json.at("spec").dump();
@@ -142,14 +159,22 @@ Answer Coordinator::renew(const Claim& claim, double& lease_seconds) {
   const Answer answer =
       post(job_path(claim.job, "renew"), of_claim(claim).dump(), text, std::chrono::seconds(10));
   if (answer != Answer::done) return answer;
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = parse_foreign(text);
   if (json.is_object()) lease_seconds = json.value("lease_seconds", lease_seconds);
   return Answer::done;
 }
 
 Answer Coordinator::send_result(JobId job, const std::string& result_json) {
+  web::ClientRequest request;
+  request.method = "POST";
+  request.url = service_ + job_path(job, "result");
+  request.headers = claim_headers(result_json);
+  request.headers.emplace_back("Content-Type", "application/json");
+  request.body = result_json;
+  request.timeout = std::chrono::seconds(120);
+  request.while_moving = result_json.size() > kLarge;
   std::string text;
-  return post(job_path(job, "result"), result_json, text, std::chrono::seconds(120));
+  return send(std::move(request), text);
 }
 
 Answer Coordinator::send_part(WheelTransfer& transfer, const std::string& part) {
@@ -167,8 +192,8 @@ Answer Coordinator::send_part(WheelTransfer& transfer, const std::string& part) 
   const Answer answer = send(std::move(request), text);
   if (answer != Answer::done) return answer;
   try {
-    const Json json = Json::parse(text);
-    transfer.received = json.at("received").get<std::uint64_t>();
+    const Json json = parse_foreign_or_throw(text);
+    transfer.received = field<std::uint64_t>(json, "received");
     transfer.complete = json.at("complete").get<bool>();
     return Answer::done;
   } catch (const Json::exception& error) {

@@ -81,6 +81,8 @@ class Coordinator {
   // Whether the last refusal says nothing about the job, so that an operator can end it: one of who
   // asks (401, 403), or one of a proxy in between, such as for a certificate that has expired.
   bool may_be_lifted() const;
+  // Whether a proxy in between refused the last body for its size.
+  bool is_too_large_for_proxy() const;
 
  private:
   Answer post(const std::string& path, const std::string& body, std::string& answer,

@@ -1,10 +1,12 @@
 #include "runner/agent/lease_keeper.hpp"
 
-#include <algorithm>
-
 #include "runner/process/wait.hpp"
+#include "storage/base/foreign_number.hpp"
 
 namespace nightjar::runner {
+namespace {
+constexpr long kLeastPause = 10, kMostPause = 3'600'000;  // milliseconds, whatever a lease lasts
+}  // namespace
 
 LeaseKeeper::LeaseKeeper(std::string service, std::string token, Claim claim)
     : claim_(std::move(claim)),
@@ -16,8 +18,8 @@ LeaseKeeper::~LeaseKeeper() = default;
 void LeaseKeeper::keep(std::stop_token end) {
   double lease_seconds = claim_.lease_seconds;
   for (;;) {
-    const auto third =
-        std::chrono::milliseconds(static_cast<long>(std::max(lease_seconds, 0.03) * 333));
+    const auto third = std::chrono::milliseconds(
+        clamped_integer<long>(lease_seconds * 333, kLeastPause, kMostPause));
     if (!wait_for(third, end)) return;
     if (coordinator_.renew(claim_, lease_seconds) != Answer::refused) continue;
     if (coordinator_.may_be_lifted()) continue;

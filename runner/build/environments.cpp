@@ -123,7 +123,7 @@ Environment Environments::make(const EnvironmentSpec& spec, std::stop_token stop
     make_wheel(spec, stop);
     if (spec.overlay) make_overlay(without_lock(spec), stop);
     if (spec.lock) install_packages(spec, stop);
-    if (config_.import) import_once(spec, environment, stop);
+    if (config_.rights) import_once(spec, environment, stop);
   } catch (const BrokenArchive& error) {
     environment.broken = error.what();
     environment.status = RunStatus::unavailable;
@@ -180,7 +180,7 @@ void Environments::make_wheel(const EnvironmentSpec& spec, std::stop_token stop)
               const fs::path neighbour = newest_wheel(config_.cache / "env");
               const std::size_t shared =
                   neighbour.empty() ? 0 : share_files(neighbour, site_packages, contents);
-              if (config_.import) compile_byte_code(config_.python, site_packages, {}, stop);
+              translate(site_packages, {}, stop);
               log::info("wheel unpacked wheel={} files={} shared={}", spec.wheel_file,
                         contents.size(), shared);
               return Marker{bytes_of(contents), "", ""};
@@ -196,10 +196,15 @@ void Environments::make_overlay(const EnvironmentSpec& spec, std::stop_token sto
         const auto& removed = spec.overlay->removed;
         const Contents contents = lay_over(tar, {removed.begin(), removed.end()}, site_packages);
         record_overlay(site_packages, distribution_of(spec), contents, removed);
-        if (config_.import)
-          compile_byte_code(config_.python, site_packages, names_of(contents), stop);
+        translate(site_packages, names_of(contents), stop);
         return Marker{bytes_of(contents), spec.wheel_sha256.str(), ""};
       });
+}
+
+void Environments::translate(const fs::path& folder, const std::set<std::string>& files,
+                             std::stop_token stop) {
+  if (config_.rights)
+    compile_byte_code(config_.python, folder, files, *config_.rights, std::move(stop));
 }
 
 // The wheel, or its overlay, once more, with the packages of the lock in it. A package that cannot
@@ -210,7 +215,8 @@ void Environments::install_packages(const EnvironmentSpec& spec, std::stop_token
               const fs::path lock = work / "requirements.txt", packages = work / "packages";
               downloader_.fetch(spec.lock->url, spec.lock->sha256, lock, stop);
               install_locked({config_.uv, config_.python, config_.cache / "uv", config_.internal},
-                             lock, packages, config_.import, stop);
+                             lock, packages, stop);
+              translate(packages, {}, stop);
               const std::string base = folder_name(without_lock(spec));
               link_tree(folder_of(base) / "site-packages", site_packages);
               return Marker{move_tree(packages, site_packages), base, ""};
@@ -229,7 +235,7 @@ void Environments::import_once(const EnvironmentSpec& spec, Environment& environ
   const ExpectedTorch expected{environment.site_packages, spec.version, spec.git_version,
                                spec.module};
   const ImportCheck check =
-      check_import(config_.python, environment.site_packages, expected, config_.confinement, stop);
+      check_import(config_.python, environment.site_packages, expected, *config_.rights, stop);
   if (check.machine_failed) throw TransientFailure(check.broken);
   environment.broken = check.broken;
   if (!environment.broken.empty()) return;

@@ -23,10 +23,10 @@ struct EnvironmentsConfig {
   std::string uv = "uv";  // installs the packages of locks; a name is looked for in PATH
   std::vector<std::string> internal = {};  // see Installer
   std::int64_t limit_bytes = 40LL << 30;
-  // false: what is unpacked is neither compiled to byte code nor imported (scripted runners).
-  bool import = true;
   DownloadConfig download;
-  std::optional<Confinement> confinement = {};  // of the first import
+  // Of what a build does here: it is compiled to byte code and imported. nullopt: neither happens
+  // (scripted runners).
+  std::optional<BuildRights> rights = {};
 };
 
 struct Environment {
@@ -67,6 +67,9 @@ class Environments {
   void make_wheel(const EnvironmentSpec& spec, std::stop_token stop);
   void make_overlay(const EnvironmentSpec& spec, std::stop_token stop);
   void install_packages(const EnvironmentSpec& spec, std::stop_token stop);
+  // To byte code. Names relative to `folder`; none: all that is there.
+  void translate(const std::filesystem::path& folder, const std::set<std::string>& files,
+                 std::stop_token stop);
   void import_once(const EnvironmentSpec& spec, Environment& environment, std::stop_token stop);
   void trim();
 

@@ -1,5 +1,6 @@
 #include "runner/build/locked_packages.hpp"
 
+#include "runner/build/unpack.hpp"
 #include "runner/process/failure.hpp"
 #include "storage/base/files.hpp"
 #include "storage/base/guarded_child.hpp"
@@ -14,9 +15,9 @@ namespace {
 LockText read_lock(const fs::path& file) {
   auto lock = parse_lock_text(read_file(file).value_or("no file"));
   if (!lock)
-    throw TransientFailure(
-        "cannot install the packages of a build: its lock has a line that is no package with a "
-        "version and hashes, and no index");
+    throw BrokenArchive(
+        "the lock of its packages has a line that is no package with a version and hashes, and no "
+        "index");
   return *std::move(lock);
 }
 
@@ -72,7 +73,7 @@ std::vector<std::string> command_for(const Installer& with, const std::vector<st
 
 }  // namespace
 
-void install_locked(const Installer& with, const fs::path& lock, const fs::path& to, bool byte_code,
+void install_locked(const Installer& with, const fs::path& lock, const fs::path& to,
                     std::stop_token stop) {
   const LockText content = read_lock(lock);
   const fs::path target = fs::absolute(to), folder = target.parent_path() / "uv";
@@ -82,8 +83,7 @@ void install_locked(const Installer& with, const fs::path& lock, const fs::path&
   const fs::path packages = folder / "packages.txt";
   write_output(packages, packages_text(content));
   const web::IndexMirror mirror(addresses_of(content), reach_of(content, with));
-  auto command = command_for(with, mirror.urls(), packages, target, folder);
-  if (byte_code) command.emplace_back("--compile-bytecode");
+  const auto command = command_for(with, mirror.urls(), packages, target, folder);
   auto environment = private_environment(folder.string());
   for (std::string& variable : mirror.environment()) environment.push_back(std::move(variable));
   const ChildOutcome ended = run_guarded(command, environment, {30min, 15min}, stop);

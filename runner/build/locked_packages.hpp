@@ -1,10 +1,12 @@
 // Installs the packages of a lock by uv: these versions with these hashes, wheels only, so that
-// nothing of them runs. Used by Environments.
+// nothing of them runs. It does not translate them to byte code either, since uv's Python would do
+// that unconfined in their folder. Used by Environments.
 #pragma once
 
 #include <filesystem>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace nightjar::runner {
@@ -17,10 +19,10 @@ struct Installer {
 };
 
 // Makes the folder `to` with the packages of the lock in the file `lock`. Throws TransientFailure,
-// since that a package cannot be had now says nothing of the build that wants it; also if the file
-// has a line that is not of a lock. uv sees only what web::IndexMirror shows it of the lock's
-// indexes, and nothing of this user but the cache.
+// since that a package cannot be had now says nothing of the build that wants it, and BrokenArchive
+// if the file has a line that is not of a lock. uv sees only what web::IndexMirror shows it of the
+// lock's indexes, and nothing of this user but the cache.
 void install_locked(const Installer& with, const std::filesystem::path& lock,
-                    const std::filesystem::path& to, bool byte_code, std::stop_token stop);
+                    const std::filesystem::path& to, std::stop_token stop);
 
 }  // namespace nightjar::runner

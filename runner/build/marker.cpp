@@ -4,7 +4,9 @@
 #include <tuple>
 
 #include "storage/base/files.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
+#include "storage/model/json_io.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -12,9 +14,9 @@ namespace fs = std::filesystem;
 std::optional<Marker> read_marker(const fs::path& folder) {
   const auto text = read_file(folder / "complete");
   if (!text) return std::nullopt;
-  const auto json = nlohmann::json::parse(*text, nullptr, false);
+  const auto json = parse_foreign(*text);
   if (!json.is_object()) return std::nullopt;
-  return Marker{json.value("bytes", std::int64_t{0}), json.value("base", std::string()),
+  return Marker{field_or(json, "bytes", std::int64_t{0}), json.value("base", std::string()),
                 json.value("imports", std::string())};
 }
 

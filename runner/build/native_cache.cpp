@@ -43,7 +43,7 @@ void choose_cache(ProcessSpec& spec, bool confined) {
 std::string compiler_version() {
   ProcessSpec spec = tool({"c++", "--version"}, "/tmp");
   spec.timeout_seconds = 30;
-  const ProcessResult result = run_process(spec);
+  const ProcessResult result = run_trusted(spec);
   return result.fine() ? result.output.substr(0, result.output.find('\n')) : "";
 }
 
@@ -62,10 +62,14 @@ std::string error_line(const ProcessResult& result) {
   return line.empty() ? result.describe() : line;
 }
 
-// The file called `name` somewhere below `folder`; empty: none.
+// The file called `name` somewhere below `folder`; empty: none. A symbolic link is none: what it
+// names would be shown to the runs of the build.
 fs::path made_below(const fs::path& folder, const char* name) {
-  for (const auto& entry : fs::recursive_directory_iterator(folder))
-    if (entry.path().filename() == name && entry.is_regular_file()) return entry.path();
+  std::error_code error;
+  fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error);
+  for (; !error && at != fs::recursive_directory_iterator(); at.increment(error))
+    if (at->path().filename() == name && fs::is_regular_file(at->symlink_status(error)))
+      return at->path();
   return {};
 }
 
@@ -116,13 +120,13 @@ NativeProgram NativeCache::compile(const LibTorch& libtorch, const NativeProgram
                                 "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_SKIP_RPATH=ON",
                                 "-DLIBTORCH=" + libtorch.prefix.string()},
                                work.path());
-  std::optional<Confinement> confinement = confinement_;
+  BuildRights rights = rights_;
+  auto* const confinement = std::get_if<Confinement>(&rights);
   if (confinement) {
     confinement->written.push_back(work.path());
     confinement->shown.insert(confinement->shown.end(), {sources_, libtorch.prefix});
   }
-  configure.confinement = confinement;
-  const ProcessResult configured = run_process(configure, stop);
+  const ProcessResult configured = run_untrusted(configure, rights, stop);
   if (stop.stop_requested()) throw Stopped();
   if (!configured.start_error.empty())
     return {{}, {}, true, "cannot compile native workloads: " + configured.start_error};
@@ -130,14 +134,13 @@ NativeProgram NativeCache::compile(const LibTorch& libtorch, const NativeProgram
     return {{}, {}, false, "cmake for native workloads: " + error_line(configured)};
   const auto jobs = std::to_string(std::max(1u, std::thread::hardware_concurrency()));
   ProcessSpec compile = tool({"cmake", "--build", build.string(), "-j", jobs}, work.path());
-  choose_cache(compile, confinement.has_value());
-  compile.confinement = confinement;
-  const ProcessResult built = run_process(compile, stop);
+  choose_cache(compile, confinement != nullptr);
+  const ProcessResult built = run_untrusted(compile, rights, stop);
   if (stop.stop_requested()) throw Stopped();
   if (!built.fine())
     return {{},
             {},
-            built.cannot_tell() || built.timed_out,
+            built.cannot_tell() || built.timed_out || !built.flooded.empty(),
             "compiling native workloads: " + error_line(built)};
   if (const auto line = first_line_with(built.output, "warning:"); !line.empty())
     log::warn("compiling native workloads: {}", line);

@@ -5,7 +5,6 @@
 
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -25,12 +24,9 @@ struct NativeProgram {
 class NativeCache {
  public:
   // `sources` is the native CMake project; what is made goes to <cache>/native/<key>. A header may
-  // include or embed any file that the compiler can read, so compiling is confined too.
-  NativeCache(std::filesystem::path cache, std::filesystem::path sources,
-              std::optional<Confinement> confinement = {})
-      : cache_(std::move(cache)),
-        sources_(std::move(sources)),
-        confinement_(std::move(confinement)) {}
+  // include or embed any file that the compiler can read, so compiling has the rights of a build.
+  NativeCache(std::filesystem::path cache, std::filesystem::path sources, BuildRights rights)
+      : cache_(std::move(cache)), sources_(std::move(sources)), rights_(std::move(rights)) {}
 
   // Hashes what the program depends on: LibTorch (see hashes_of), the sources and the compiler.
   std::string key(const LibTorch& libtorch);
@@ -45,7 +41,7 @@ class NativeCache {
   void trim();
 
   const std::filesystem::path cache_, sources_;
-  const std::optional<Confinement> confinement_;
+  const BuildRights rights_;
   std::map<std::string, NativeProgram> failed_;  // by key, so as not to try again all night
 };
 

@@ -5,6 +5,7 @@
 
 #include "runner/catalog/source_tree.hpp"
 #include "runner/process/process.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
 
@@ -31,8 +32,8 @@ os.write(3, json.dumps({"version": version[0] if len(version) == 1 else "", "pat
     "git_version": "", "python": platform.python_version()}).encode())
 )";
 
-// The usual folders first; then those that a package of NVIDIA's names otherwise (cusparselt/lib).
-constexpr const char* kGpuLibraries = R"(import glob, importlib.metadata, json, os, sys
+// Of this Python's own packages, as libraries_of_packages() finds them in a build's.
+constexpr PythonText kGpuLibraries = R"(import glob, importlib.metadata, json, os, sys
 found = []
 for path in sys.path:
     found += sorted(glob.glob(glob.escape(path) + "/nvidia/*/lib"))
@@ -43,13 +44,13 @@ for path in sys.path:
 os.write(3, json.dumps([folder for folder in dict.fromkeys(found) if os.path.isdir(folder)]).encode())
 )";
 
-constexpr const char* kFolders = R"(import json, os, sys
+constexpr PythonText kFolders = R"(import json, os, sys
 found = [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix, sys.executable,
     *filter(os.path.isabs, sys.path)]
 os.write(3, json.dumps([path for path in dict.fromkeys(found) if os.path.exists(path)]).encode())
 )";
 
-constexpr const char* kPackages = R"(import importlib.metadata, json, os, re
+constexpr PythonText kPackages = R"(import importlib.metadata, json, os, re
 found = {re.sub("[-_.]+", "-", one.metadata["Name"]).lower(): one.version
     for one in importlib.metadata.distributions() if one.metadata["Name"]}
 for name in ("pip", "setuptools", "uv", "wheel"):
@@ -57,7 +58,7 @@ for name in ("pip", "setuptools", "uv", "wheel"):
 os.write(3, json.dumps(found).encode())
 )";
 
-constexpr const char* kDeviceUse = R"(import ctypes, json, os
+constexpr PythonText kDeviceUse = R"(import ctypes, json, os
 
 def cuda():
     driver = ctypes.CDLL("libcuda.so.1")
@@ -85,24 +86,18 @@ folders = sorted({os.path.dirname(path) for path in mapped
 os.write(3, json.dumps({"problems": problems, "folders": folders}).encode())
 )";
 
-// What the program `text` answers; no list and no object if it fails.
-nlohmann::json said_by(const fs::path& python, const char* text, std::stop_token stop,
-                       const fs::path& first = {},
-                       const std::optional<Confinement>& confinement = {}) {
-  ProcessSpec spec;
-  spec.command = {python.string(), "-c", text};
-  spec.environment = clean_environment("/tmp");
-  if (!first.empty()) spec.environment["PYTHONPATH"] = first.string();
-  spec.folder = "/";
-  spec.confinement = confinement;
-  const ProcessResult result = run_process(spec, std::move(stop));
-  return result.fine() ? nlohmann::json::parse(result.protocol, nullptr, false) : nlohmann::json();
+// No list and no object if the process failed.
+nlohmann::json said_in(const ProcessResult& result) {
+  return result.fine() ? parse_foreign(result.protocol) : nlohmann::json();
+}
+
+nlohmann::json said_by(const fs::path& python, PythonText text, std::stop_token stop) {
+  return said_in(run_trusted(trusted_python(python, text), std::move(stop)));
 }
 
 // A list of paths.
-std::vector<fs::path> paths_said(const fs::path& python, const char* text, std::stop_token stop,
-                                 const fs::path& first = {}) {
-  const auto said = said_by(python, text, std::move(stop), first);
+std::vector<fs::path> paths_said(const fs::path& python, PythonText text, std::stop_token stop) {
+  const auto said = said_by(python, text, std::move(stop));
   std::vector<fs::path> paths;
   if (said.is_array())
     for (const auto& path : said) paths.emplace_back(path.get<std::string>());
@@ -120,8 +115,7 @@ fs::path default_python(const fs::path& asked) {
 }
 
 ImportCheck check_import(const fs::path& python, const fs::path& site_packages,
-                         const ExpectedTorch& expected,
-                         const std::optional<Confinement>& confinement, std::stop_token stop) {
+                         const ExpectedTorch& expected, BuildRights rights, std::stop_token stop) {
   ProcessSpec spec;
   spec.command = expected.is_torch()
                      ? std::vector<std::string>{python.string(), "-c", kImport}
@@ -129,14 +123,15 @@ ImportCheck check_import(const fs::path& python, const fs::path& site_packages,
                                                 expected.module, site_packages.string()};
   spec.environment = clean_environment("/tmp");
   spec.environment["PYTHONDONTWRITEBYTECODE"] = "1";
+  spec.environment["PYTHONNOUSERSITE"] = "1";  // anybody may write below its home
   if (!site_packages.empty()) spec.environment["PYTHONPATH"] = site_packages.string();
   spec.folder = "/";  // "" is on the path of -c: nothing of that name may lie there
   spec.timeout_seconds = 180;
-  spec.confinement = confinement;
-  if (spec.confinement) spec.confinement->shown.push_back(site_packages);
-  const ProcessResult result = run_process(spec, std::move(stop));
+  if (auto* confinement = std::get_if<Confinement>(&rights))
+    confinement->shown.push_back(site_packages);
+  const ProcessResult result = run_untrusted(spec, rights, std::move(stop));
   ImportCheck check;
-  const auto said = nlohmann::json::parse(result.protocol, nullptr, false);
+  const auto said = parse_foreign(result.protocol);
   if (!result.fine() || !said.is_object()) {
     check.broken = "import " + expected.module + " " + result.describe();
     check.machine_failed = result.cannot_tell();
@@ -148,18 +143,18 @@ ImportCheck check_import(const fs::path& python, const fs::path& site_packages,
   return check;
 }
 
-std::vector<fs::path> gpu_libraries(const fs::path& python, const fs::path& site_packages,
-                                    std::stop_token stop) {
-  return paths_said(python, kGpuLibraries, std::move(stop), site_packages);
+std::vector<fs::path> gpu_libraries(const fs::path& python, std::stop_token stop) {
+  return paths_said(python, kGpuLibraries, std::move(stop));
 }
 
 bool DeviceUse::any() const {
   return std::ranges::any_of(problems, [](const auto& one) { return one.second.empty(); });
 }
 
-DeviceUse device_use(const fs::path& python, const std::optional<Confinement>& confinement,
-                     std::stop_token stop) {
-  const auto said = said_by(python, kDeviceUse, std::move(stop), {}, confinement);
+DeviceUse device_use(const fs::path& python, const Confinement* confinement, std::stop_token stop) {
+  const ProcessSpec spec = trusted_python(python, kDeviceUse);
+  const auto said =
+      said_in(confinement ? run_untrusted(spec, *confinement, stop) : run_trusted(spec, stop));
   DeviceUse use;
   if (!said.is_object()) return use;
   use.problems = said.at("problems").get<std::map<std::string, std::string>>();
@@ -184,9 +179,10 @@ std::map<std::string, std::string> installed_packages(const fs::path& python,
 }
 
 void compile_byte_code(const fs::path& python, const fs::path& folder,
-                       const std::set<std::string>& files, std::stop_token stop) {
+                       const std::set<std::string>& files, BuildRights rights,
+                       std::stop_token stop) {
   ProcessSpec spec;
-  spec.command = {python.string(), "-m", "compileall", "-qq"};
+  spec.command = {python.string(), "-I", "-m", "compileall", "-qq"};
   if (files.empty()) {
     const auto jobs = std::max(1u, std::min(8u, std::thread::hardware_concurrency()));
     spec.command.insert(spec.command.end(), {"-j", std::to_string(jobs), folder.string()});
@@ -197,9 +193,11 @@ void compile_byte_code(const fs::path& python, const fs::path& folder,
     if (spec.input.empty()) return;
   }
   spec.environment = clean_environment("/tmp");
+  spec.folder = "/";
   spec.timeout_seconds = 900;
   spec.output_bytes = 16 << 20;
-  run_process(spec, std::move(stop));
+  if (auto* confinement = std::get_if<Confinement>(&rights)) confinement->written.push_back(folder);
+  run_untrusted(spec, rights, std::move(stop));
 }
 
 }  // namespace nightjar::runner

@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -25,21 +24,20 @@ struct ImportCheck {
   std::string python;           // "3.11.7"
 };
 // Imports torch, or the other module that is expected, in a process of its own, with
-// `site_packages` first on its path; empty: Python's own. `confinement` need not name it.
+// `site_packages` first on its path; empty: Python's own. `rights` need not name it.
 ImportCheck check_import(const std::filesystem::path& python,
                          const std::filesystem::path& site_packages, const ExpectedTorch& expected,
-                         const std::optional<Confinement>& confinement, std::stop_token stop);
+                         BuildRights rights, std::stop_token stop);
 
 // Returns the folders that this Python and its packages lie in, as it says itself; none if it
 // cannot be asked.
 std::vector<std::filesystem::path> python_folders(const std::filesystem::path& python,
                                                   std::stop_token stop);
 
-// Returns the folders of the libraries that NVIDIA's packages brought: those in `site_packages`,
-// where a build has its own, before those of this Python. None if it cannot be asked. A build for
-// CUDA finds them through Python only, so programs that load its LibTorch must be told.
+// Returns the folders of the libraries that NVIDIA's packages brought to this Python. None if it
+// cannot be asked. A build for CUDA finds them through Python only, so programs that load its
+// LibTorch must be told. Those of a build's own packages: see libraries_of_packages().
 std::vector<std::filesystem::path> gpu_libraries(const std::filesystem::path& python,
-                                                 const std::filesystem::path& site_packages,
                                                  std::stop_token stop);
 
 // Which devices that compute a process can use, asked through what workloads use: CUDA's driver,
@@ -49,9 +47,10 @@ struct DeviceUse {
   std::vector<std::filesystem::path> folders;   // of the driver's libraries
   bool any() const;
 };
-// Asks in a process of this Python. Nothing is said if it cannot be asked.
-DeviceUse device_use(const std::filesystem::path& python,
-                     const std::optional<Confinement>& confinement, std::stop_token stop);
+// Asks in a process of this Python, which is confined unless `confinement` is nullptr. Nothing is
+// said if it cannot be asked.
+DeviceUse device_use(const std::filesystem::path& python, const Confinement* confinement,
+                     std::stop_token stop);
 
 // Returns the version of each package that this Python has, by the name that indexes use, without
 // what only installs packages. None if it cannot be asked.
@@ -59,8 +58,10 @@ std::map<std::string, std::string> installed_packages(const std::filesystem::pat
                                                       std::stop_token stop);
 
 // Compiles the .py files below `folder` to byte code, or only `files` if any are given. So no run
-// pays for that or differs by it. A file that does not compile fails where it is imported.
+// pays for that or differs by it. A file that does not compile fails where it is imported. The
+// files are a build's: `rights` need not name the folder.
 void compile_byte_code(const std::filesystem::path& python, const std::filesystem::path& folder,
-                       const std::set<std::string>& files, std::stop_token stop);
+                       const std::set<std::string>& files, BuildRights rights,
+                       std::stop_token stop);
 
 }  // namespace nightjar::runner

@@ -7,7 +7,9 @@
 #include "runner/catalog/source_tree.hpp"
 #include "runner/process/failure.hpp"
 #include "storage/base/files.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
+#include "storage/model/json_io.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -50,7 +52,8 @@ CatalogEntry checked_item(const Json& item, std::size_t number) {
           version.is_number_integer() && version > 0 && version <= std::numeric_limits<int>::max(),
           "a whole number from 1");
   require("kind", kind == "python" || kind == "native", "\"python\" or \"native\"");
-  return {*name, version.get<int>(), require_enum<WorkloadKind>(kind.get<std::string>())};
+  return {*name, parse_json(version, Parsed<int>{}),
+          require_enum<WorkloadKind>(kind.get<std::string>())};
 }
 
 bool are_sizes(const Json& sizes) {
@@ -85,7 +88,7 @@ std::vector<CatalogEntry> read_catalog(const fs::path& workloads) {
   const auto text = read_file(path);
   if (!text) throw WrongUse("cannot read " + path.string() + "; --workloads names its folder");
   try {
-    const Json root = Json::parse(*text);
+    const Json root = parse_foreign_or_throw(*text);
     std::vector<CatalogEntry> catalog;
     for (const Json& item : list_of_items(root)) {
       const CatalogEntry entry = checked_item(item, catalog.size() + 1);

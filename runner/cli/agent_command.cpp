@@ -115,7 +115,7 @@ std::unique_ptr<Executor> make_executor(const Options& options, AgentConfig& age
                  .torchbench = options.torchbench,
                  .externals = read_externals(options.commands)};
   agent.labels["confinement"] = confine(place, confinement_request(options, agent), stop);
-  environments.confinement = place.confinement;
+  environments.rights = place.rights;
   agent.packages = installed_packages(place.python, stop);
   ProcessExecutorConfig config{.place = place, .control = control_command()};
   // A machine that only builds offers no workload, so no session is planned for it.

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <fstream>
 #include <linux/capability.h>
+#include <linux/keyctl.h>
 #include <linux/securebits.h>
 #include <net/if.h>
 #include <poll.h>
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #include "runner/confine/failure.hpp"
+#include "runner/confine/filter.hpp"
 #include "runner/confine/new_root.hpp"
 #include "storage/base/fd.hpp"
 
@@ -85,6 +87,12 @@ void drop_rights(const Plan& plan) {
   require(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "forbid new rights");
 }
 
+// Keys of whoever started the runner stay with them. A kernel without keys has none to share.
+void leave_keys() {
+  const auto left = ::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr);
+  if (left == -1 && errno != ENOSYS) require(-1, "leave the session's keys");
+}
+
 [[noreturn]] void become_command(const Plan& plan, mode_t mask) {
   ::umask(mask);
   require(::chdir(plan.folder.c_str()), "enter the folder " + plan.folder.string());
@@ -117,7 +125,9 @@ void run_inside(const Plan& plan, const Fd& status) {
   const mode_t mask = ::umask(022);
   raise_loopback();
   enter_new_root(plan);
+  leave_keys();
   drop_rights(plan);
+  filter_system_calls();
   require(::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "keep this process to itself");
   Pipe failed = make_pipe();
   const pid_t command = ::fork();

@@ -19,8 +19,24 @@ namespace {
 
 // Programs and libraries. /etc is not among them, since secrets lie there: only what the C library
 // and compilers read.
-constexpr const char* kSystem[] = {"/usr",   "/bin", "/sbin", "/lib", "/lib32",
-                                   "/lib64", "/opt", "/nix",  "/sys"};
+constexpr const char* kSystem[] = {"/usr",   "/bin",   "/sbin", "/lib",
+                                   "/lib32", "/lib64", "/opt",  "/nix/store"};
+// What programs read about processors, memory and devices that compute. All else of /sys is not
+// there: root owns it, so that root could read addresses of network cards, serial numbers, and the
+// memory of devices without any right.
+constexpr const char* kMachine[] = {"/sys/devices/system/cpu",
+                                    "/sys/devices/system/node",
+                                    "/sys/kernel/mm/transparent_hugepage",
+                                    "/sys/kernel/mm/hugepages",
+                                    "/sys/dev/char",
+                                    "/sys/class/drm",
+                                    "/sys/class/kfd",
+                                    "/sys/devices/virtual/kfd",
+                                    "/sys/module/amdgpu/initstate",
+                                    "/sys/module/amdgpu/version",
+                                    "/sys/module/nvidia/initstate",
+                                    "/sys/module/nvidia/version"};
+constexpr const char* kPciDevices = "/sys/bus/pci/devices";
 constexpr const char* kSettings[] = {
     "alternatives",  "ld.so.cache", "ld.so.conf", "ld.so.conf.d",   "passwd", "group",
     "nsswitch.conf", "hosts",       "localtime",  "timezone",       "OpenCL", "nvidia",
@@ -73,6 +89,8 @@ class NewRoot {
     for (const char* path : kSystem) places_.push_back({path, Access::shown});
     for (const char* name : kSettings) places_.push_back({fs::path("/etc") / name, Access::shown});
     for (const char* path : {"/tmp", "/dev/shm"}) places_.push_back({path, Access::scratch});
+    for (const char* path : kMachine) places_.push_back({path, Access::shown});
+    add_computing_devices();
   }
 
   void fill() {
@@ -86,6 +104,23 @@ class NewRoot {
   }
 
  private:
+  // Displays and accelerators, without the files that are a device's memory.
+  void add_computing_devices() {
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(old_place(kPciDevices), none)) {
+      std::string kind;
+      std::ifstream(entry.path() / "class") >> kind;
+      if (!kind.starts_with("0x03") && !kind.starts_with("0x12")) continue;
+      const fs::path device = kPciDevices / entry.path().filename();
+      places_.push_back({device, Access::shown});
+      for (const auto& file : fs::directory_iterator(entry.path(), none)) {
+        const std::string name = file.path().filename();
+        if (name.starts_with("resource") || name == "rom" || name == "vpd" || name == "config")
+          places_.push_back({device / name, Access::hidden});
+      }
+    }
+  }
+
   // Follows symbolic links as they are on the machine, and remembers them for the new root.
   fs::path resolved(const fs::path& path, int depth) {
     if (depth > 40) throw std::runtime_error("too many symbolic links in " + path.string());
@@ -204,6 +239,13 @@ void limit_processes(unsigned long threads) {
   std::ofstream("/new/proc/sys/kernel/pid_max") << std::max(threads, kLeast);
 }
 
+// A file that the machine's root alone may read, or that has the keys of others.
+bool is_for_root(const fs::path& path) {
+  const fs::file_status status = fs::status(path);
+  const bool hidden = (status.permissions() & fs::perms::others_read) == fs::perms::none;
+  return fs::is_regular_file(status) && (hidden || path.filename() == "keys");
+}
+
 // All of /proc that is no process becomes read-only: root owns it, and so may change some of it
 // without any right. What is of its own processes stays writable, since CUDA's driver writes its
 // threads' names there as of version 570, and finds no device where it cannot.
@@ -214,8 +256,9 @@ void protect_machine(const fs::path& proc) {
     const bool is_process = name.find_first_not_of("0123456789") == std::string::npos;
     if (!is_process && !entry.is_symlink()) machine.push_back(entry.path());
   }
+  std::ofstream("/empty/file").close();
   for (const fs::path& path : machine) {
-    bind(path, path);
+    bind(is_for_root(path) ? "/empty/file" : path, path);
     restrict(path, MOUNT_ATTR_RDONLY, AT_RECURSIVE);
   }
 }

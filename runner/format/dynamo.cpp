@@ -57,7 +57,10 @@ DynamoRow row_of(const SuiteResult& result, const SuiteItem& item) {
   row.compile_seconds = count(item, "compile_time");
   row.peak_gb = scaled(item.value(peak), 1e-9);
   if (eager) row.eager_peak_gb = scaled(eager->value(peak), 1e-9);
-  row.compression_ratio = ratio(row.eager_peak_gb, row.peak_gb);
+  // A CPU's peaks hold the compiler, which a workload's own ratio does not.
+  row.compression_ratio = item.value("compression_ratio");
+  if (!row.compression_ratio && item.name.device() != "cpu")
+    row.compression_ratio = ratio(row.eager_peak_gb, row.peak_gb);
   row.calls_captured = count(item, "calls_captured");
   row.unique_graphs = count(item, "unique_graphs");
   row.graph_breaks = count(item, "graph_breaks");

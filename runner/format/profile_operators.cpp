@@ -60,6 +60,15 @@ std::vector<std::optional<bisect::Limiter>> limiters(const Profile& profile) {
   return found;
 }
 
+std::string class_table(const Profile& profile) {
+  TextTable table{{"class", "ms", "of time", "MFLOP", "of FLOP"}, {}, 1};
+  for (const bisect::OperatorClass& one : bisect::classes_of(profile))
+    table.rows.push_back(
+        {one.name, printed("%.3f", one.seconds * 1e3), printed("%.1f %%", 100 * one.seconds_share),
+         printed("%.2f", one.flops / 1e6), printed("%.2f %%", 100 * one.flops_share)});
+  return "\n" + table_text(table, false);
+}
+
 std::string operator_table(const Profile& profile) {
   const std::vector<OperatorTimes> rows = bisect::longest_first(profile);
   double total = 0, shown = 0, whole = bisect::over_runs(profile, &ProfileRun::iteration_seconds);

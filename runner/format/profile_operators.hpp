@@ -16,6 +16,9 @@ namespace nightjar::runner {
 // ceilings or no times, or if the operator had nothing to do on its GPU.
 std::vector<std::optional<bisect::Limiter>> limiters(const Profile& profile);
 
+// Shows the classes of operators, with their shares of time and of floating-point operations.
+std::string class_table(const Profile& profile);
+
 // Shows the operators that take 99 % of the time, the longest first.
 std::string operator_table(const Profile& profile);
 

@@ -54,7 +54,10 @@ std::string work_line(const Profile& profile) {
   text += printed("this machine, %d thread%s, at most: %.1f GB/s", ceilings.threads,
                   ceilings.threads == 1 ? "" : "s", ceilings.bytes / 1e9);
   for (const auto& [dtype, rate] : ceilings.flops)
-    text += printed(", %s %.1f GFLOP/s (ridge %.1f FLOP a byte)", dtype.c_str(), rate / 1e9,
+    text += printed(", %s %.1f GFLOP/s (%s %.1f FLOP a byte)", dtype.c_str(), rate / 1e9,
+                    std::count(ceilings.emulated.begin(), ceilings.emulated.end(), dtype) > 0
+                        ? "emulated: this CPU has no units for it; ridge"
+                        : "ridge",
                     bisect::ridge(ceilings, dtype));
   return text + "\n";
 }
@@ -73,22 +76,23 @@ std::string memory_lines(const Profile& profile) {
   if (!profile.memory) return "\npeak memory: not divided, " + profile.memory_reason + "\n";
   const MemorySplit& split = *profile.memory;
   const auto mb = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1e6; };
-  return printed(
+  std::string text = printed(
       "\ntensors' memory at its peak %.2f MB: parameters %.2f, buffers %.2f, gradients %.2f, "
-      "optimizer state %.2f, inputs %.2f, other, alive across iterations %.2f, activations %.2f, "
-      "workspace %.2f\n",
+      "optimizer state %.2f, inputs %.2f, kept from earlier iterations %.2f, activations %.2f, "
+      "workspace %.2f; outside tensors %.2f\n",
       mb(split.peak), mb(split.parameters), mb(split.buffers), mb(split.gradients),
-      mb(split.optimizer_state), mb(split.inputs), mb(split.other_alive), mb(split.activations),
-      mb(split.workspace));
+      mb(split.optimizer_state), mb(split.inputs), mb(split.kept_from_earlier_iterations),
+      mb(split.activations), mb(split.workspace), mb(split.outside_tensors));
+  for (const auto& [name, held] : split.holders)
+    text += printed("kept from earlier iterations: %lld tensors of %s, %.2f MB, held by ",
+                    static_cast<long long>(held.tensors), held.shape.c_str(), mb(held.bytes)) +
+            name + (held.place.empty() ? "" : " (" + held.place + ")") + "\n";
+  return text;
 }
 
 std::string hint_lines(const Profile& profile) {
   std::string text;
-  for (const AlignmentHint& hint : profile.hints) {
-    text += hint.operation + " in " + hint.dtype + " of";
-    for (const auto size : hint.dimensions) text += " " + std::to_string(size);
-    text += ": tensor cores want multiples of " + std::to_string(hint.multiple) + "\n";
-  }
+  for (const ProductHint& hint : profile.hints) text += text_of(hint) + "\n";
   return text;
 }
 
@@ -100,6 +104,11 @@ std::string profiles_json(const std::vector<Profile>& profiles) {
     nlohmann::json item = profile;
     const auto found = limiters(profile);
     for (std::size_t i = 0; i < found.size(); ++i) item["operators"][i]["limiter"] = found[i];
+    item["classes"] = nlohmann::json::array();
+    for (const bisect::OperatorClass& one : bisect::classes_of(profile))
+      item["classes"].push_back({{"class", one.name},
+                                 {"flops_share", one.flops_share},
+                                 {"seconds_share", one.seconds_share}});
     items.push_back(std::move(item));
   }
   return nlohmann::json{{"items", items}}.dump() + "\n";
@@ -110,7 +119,7 @@ std::string profile_table(const Profile& profile) {
     return profile.workload + "  " + profile.status + ": " + profile.reason + "\n";
   const bool timed = bisect::has_times(profile);
   return profile_heading(profile) + (timed ? gpu_line(profile) : "") + work_line(profile) +
-         (timed || bisect::has_gpu(profile) ? operator_table(profile) : "") +
+         (timed || bisect::has_gpu(profile) ? operator_table(profile) + class_table(profile) : "") +
          memory_lines(profile) + hint_lines(profile);
 }
 

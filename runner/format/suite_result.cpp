@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 #include "storage/model/json_problem.hpp"
 #include "storage/model/run_value.hpp"
@@ -82,7 +83,7 @@ SuiteResult suite_result(const Measurement& measurement) {
 }
 
 SuiteResult read_suite_result(const std::string& text) {
-  const auto root = json::parse(text, nullptr, false);
+  const auto root = parse_foreign(text);
   if (root.is_discarded()) throw std::invalid_argument("it is not JSON");
   if (!root.is_object() || !root.contains("items") || !root["items"].is_array())
     throw std::invalid_argument("it has no list 'items'");

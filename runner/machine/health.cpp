@@ -64,12 +64,10 @@ bool is_in_path(const std::string& program) {
 }
 
 std::string headers_of(const fs::path& python) {
-  ProcessSpec ask;
-  ask.command = {python.string(), "-c",
-                 "import sysconfig; print(sysconfig.get_paths()['include'])"};
-  ask.environment = clean_environment("/tmp");
+  ProcessSpec ask =
+      trusted_python(python, "import sysconfig; print(sysconfig.get_paths()['include'])");
   ask.timeout_seconds = 30;
-  const ProcessResult answer = run_process(ask);
+  const ProcessResult answer = run_trusted(ask);
   const std::string folder = answer.output.substr(0, answer.output.find('\n'));
   return answer.fine() && fs::exists(fs::path(folder) / "Python.h") ? folder : "";
 }

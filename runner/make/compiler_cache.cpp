@@ -7,6 +7,8 @@
 #include "storage/base/child.hpp"
 #include "storage/base/digest.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/foreign_number.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 
 namespace nightjar::runner {
@@ -71,6 +73,8 @@ bool is_cuda(std::string_view unit) {
   return unit.ends_with(".cu");
 }
 
+constexpr std::int64_t kMostCounted = 1'000'000'000'000;  // of one language
+
 std::int64_t counted(const nlohmann::json& stats, const char* what, bool cuda) {
   std::int64_t sum = 0;
   const auto found = stats.find(what);
@@ -79,7 +83,7 @@ std::int64_t counted(const nlohmann::json& stats, const char* what, bool cuda) {
   if (counts == found->end() || !counts->is_object()) return 0;
   for (const auto& [language, count] : counts->items())
     if ((language.find("CUDA") != std::string::npos) == cuda && count.is_number_integer())
-      sum += count.get<std::int64_t>();
+      sum += clamped_integer<std::int64_t>(count.get<double>(), 0, kMostCounted);
   return sum;
 }
 
@@ -161,7 +165,7 @@ CacheStatistics parse_ccache_log(std::string_view log) {
 
 CacheStatistics parse_sccache_statistics(std::string_view text) {
   CacheStatistics out{"sccache", {}, {}};
-  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const auto json = parse_foreign(text);
   if (!json.is_object() || !json.contains("stats") || !json["stats"].is_object()) return out;
   const auto& stats = json["stats"];
   out.cxx = {counted(stats, "cache_hits", false), counted(stats, "cache_misses", false)};

@@ -15,6 +15,7 @@
 #include "storage/base/digest.hpp"
 #include "storage/base/file_lock.hpp"
 #include "storage/base/files.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
 
@@ -135,7 +136,7 @@ class Maker {
     const auto text = read_file(folder_ / "result.json");
     if (!text) return std::nullopt;
     try {
-      MadeWheel made{commit, nlohmann::json::parse(*text).get<SourceResult>(), {}, {}};
+      MadeWheel made{commit, parse_foreign_or_throw(*text).get<SourceResult>(), {}, {}};
       if (made.result.outcome != SourceOutcome::built) return std::nullopt;
       made.wheel = folder_ / made.result.wheel_file;
       made.log = folder_ / "build.log";
@@ -177,7 +178,7 @@ class Maker {
   }
 
   void prepare(const CommitSha& commit, bool clean, SourceResult& result) {
-    const auto state = nlohmann::json::parse(read_file(state_).value_or(""), nullptr, false);
+    const auto state = parse_foreign(read_file(state_).value_or(""));
     const bool known = state.is_object() && text_in(state, "recipe") == recipe_.sha256.str();
     // Without a state the last build was killed: what it left half-written may look whole.
     const bool interrupted = !state.is_object();
@@ -250,12 +251,12 @@ class Maker {
     std::vector<fs::path> seen;
     if (fs::exists(order_.repository)) seen.push_back(fs::absolute(order_.repository));
     const auto remove = put_in_place(recipe_, {order_.work, seen}, spec);
-    ProcessResult result = run_process(spec, stop_);
+    ProcessResult result = run_untrusted(spec, kOfRecipes, stop_);
     if (!remove.empty() && !result.exit_code) {
       ProcessSpec ended;
       ended.command = remove;
       ended.environment = clean_environment(home_);
-      run_process(ended);
+      run_trusted(ended);
     }
     if (stop_.stop_requested()) throw Stopped();
     return result;

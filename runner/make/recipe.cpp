@@ -10,6 +10,7 @@
 #include "runner/process/failure.hpp"
 #include "storage/base/digest.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/foreign_number.hpp"
 #include "storage/base/toml.hpp"
 
 namespace nightjar::runner {
@@ -24,7 +25,7 @@ void read_required(TomlTable& table, std::string_view key, auto& value) {
 
 void read_gigabytes(TomlTable& table, std::string_view key, std::int64_t& bytes) {
   const double usual = static_cast<double>(bytes) / kGigabyte;
-  bytes = static_cast<std::int64_t>(table.number(key, usual, 0, 1e6) * kGigabyte);
+  bytes = clamped_integer<std::int64_t>(table.number(key, usual, 0, 1e6) * kGigabyte);
 }
 
 // A path below the checkout, since what is kept or discarded there is deleted at times.

@@ -4,8 +4,10 @@
 
 #include "runner/build/record.hpp"
 #include "runner/build/unpack.hpp"
+#include "runner/make/place.hpp"
 #include "runner/process/failure.hpp"
 #include "storage/base/files.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
 
@@ -72,7 +74,7 @@ WheelCheck judge_import(const ProcessResult& process, const std::string& module,
   const std::string attempt = "import " + module + ": ";
   if (process.cannot_tell() || process.timed_out || process.oom_kills > 0)
     return {{}, attempt + process.describe()};
-  const auto said = nlohmann::json::parse(last_json_line(process.output), nullptr, false);
+  const auto said = parse_foreign(last_json_line(process.output));
   if (!process.fine() || !said.is_object()) return {attempt + process.describe(), {}};
   const std::string path = text_in(said, "path"), error = text_in(said, "error");
   const std::string missing = text_in(said, "missing");
@@ -107,7 +109,7 @@ WheelCheck check_wheel(const fs::path& wheel, const std::string& module, const f
   spec.folder = work.path();
   spec.timeout_seconds = 600;
   put(spec);
-  const ProcessResult result = run_process(spec, stop);
+  const ProcessResult result = run_untrusted(spec, kOfRecipes, stop);
   if (stop.stop_requested()) throw Stopped();
   return judge_import(result, module, site_packages, required);
 }

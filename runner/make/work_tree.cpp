@@ -74,7 +74,7 @@ ProcessResult WorkTree::git(std::vector<std::string> arguments, std::stop_token 
   spec.folder = folder_;
   spec.timeout_seconds = kGitSeconds;
   spec.output_bytes = 64 << 20;
-  ProcessResult result = run_process(spec, stop);
+  ProcessResult result = run_trusted(spec, stop);
   if (stop.stop_requested()) throw Stopped();
   return result;
 }

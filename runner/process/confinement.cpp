@@ -21,8 +21,7 @@ fs::path confiner() {
 
 }  // namespace
 
-std::vector<std::string> confined_command(const ProcessSpec& spec) {
-  const Confinement& confinement = *spec.confinement;
+std::vector<std::string> confined_command(const ProcessSpec& spec, const Confinement& confinement) {
   std::vector<std::string> words{confiner().string()};
   const auto add = [&](const char* option, const std::string& value) {
     words.insert(words.end(), {option, value});
@@ -63,8 +62,7 @@ std::string confinement_problem() {
   spec.command = {"true"};
   spec.environment = clean_environment("/tmp");
   spec.timeout_seconds = 30;
-  spec.confinement.emplace();
-  const ProcessResult result = run_process(spec);
+  const ProcessResult result = run_untrusted(spec, Confinement{});
   return result.fine() ? "" : result.describe();
 }
 

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "storage/model/enum.hpp"
@@ -29,8 +31,17 @@ struct Confinement {
 // confine, after a warning.
 NIGHTJAR_ENUM(ConfinementMode, required, preferred, off);
 
+// Says why the code of builds may do what the runner may. Nobody is it by leaving something out.
+struct Unconfined {
+  explicit Unconfined(std::string_view reason) : why(reason) {}
+  std::string why;
+};
+
+// What the code of builds may do here, as the operator decided.
+using BuildRights = std::variant<Unconfined, Confinement>;
+
 // The command that runs the specification's command confined, for an empty environment.
-std::vector<std::string> confined_command(const ProcessSpec& spec);
+std::vector<std::string> confined_command(const ProcessSpec& spec, const Confinement& confinement);
 
 // Makes a result that is nightjar-confine's own failure one of a process that never started.
 void note_confinement_failure(ProcessResult& result);

@@ -8,13 +8,16 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <iterator>
 #include <poll.h>
 #include <signal.h>
+#include <stdexcept>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runner/process/memory.hpp"
 #include "runner/process/process_tree.hpp"
 #include "runner/process/spawn.hpp"
 #include "runner/process/wait.hpp"
@@ -27,7 +30,9 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 constexpr int kPollMilliseconds = 50;
 constexpr std::chrono::milliseconds kSignalSpread(1000);  // between the processes of a job
+constexpr std::uintmax_t kDiskFloor = 512 << 20;          // bytes that a confined process leaves
 constexpr std::size_t kKeptOfLog = 256 << 10;  // bytes of output that a result keeps beside a log
+constexpr std::size_t kTraceback = 64 << 10;   // bytes of output that are searched for an exception
 
 double seconds_since(SteadyClock::time_point start) {
   return std::chrono::duration<double>(SteadyClock::now() - start).count();
@@ -40,10 +45,19 @@ long long kernel_oom_kills() {
   return at == std::string::npos ? 0 : std::atoll(text->c_str() + at + 9);
 }
 
+// Of two limits, one of which may be none.
+std::int64_t least_limit(std::int64_t one, std::int64_t other) {
+  return one > 0 && other > 0 ? std::min(one, other) : std::max(one, other);
+}
+
 class Guard {
  public:
-  Guard(const ProcessSpec& spec, std::stop_token stop)
+  Guard(const ProcessSpec& spec, const Confinement* confinement, const MemoryBudget& budget,
+        std::stop_token stop)
       : spec_(spec),
+        most_bytes_(least_limit(spec.memory_bytes, budget.most)),
+        floor_(budget.floor),
+        confinement_(confinement),
         stop_(std::move(stop)),
         known_(own_children()),
         oom_kills_(kernel_oom_kills()) {}
@@ -51,7 +65,7 @@ class Guard {
   ProcessResult run() {
     start_ = SteadyClock::now();
     if (!spec_.log.empty() && !open_log()) return std::move(result_);
-    child_ = spawn(spec_);
+    child_ = spawn(spec_, confinement_);
     result_.timeout_seconds = spec_.timeout_seconds;
     result_.start_error = child_.error;
     if (child_.pid < 0) return std::move(result_);
@@ -93,8 +107,35 @@ class Guard {
   void weigh_family() {
     last_weighed_ = SteadyClock::now();
     const Weight weight = weigh(child_.pid, known_, spec_.processes);
-    if (spec_.memory_bytes > 0 && weight.bytes > spec_.memory_bytes) result_.out_of_memory = true;
+    watch_memory(weight.bytes);
+    if (confinement_ && seconds_since(last_disk_) >= 1) watch_disk();
     if (weight.processes > spec_.processes) result_.flooded = "processes";
+  }
+
+  // `bytes` counts what forked processes share several times, so a look that counts it once has to
+  // agree. It holds the processes up, and comes at most each second.
+  void watch_memory(std::int64_t bytes) {
+    if (floor_ > 0 && available_memory() < floor_) return end_by_memory("all that the machine has");
+    const bool suspicious = most_bytes_ > 0 && bytes > most_bytes_;
+    if (!suspicious || seconds_since(last_exact_) < 1) return;
+    last_exact_ = SteadyClock::now();
+    if (exact_bytes(child_.pid, known_, spec_.processes) > most_bytes_)
+      end_by_memory("more than " + std::to_string(most_bytes_ >> 20) + " MiB");
+  }
+
+  // Only scratch has a size. What else it may write to is the machine's disk.
+  void watch_disk() {
+    last_disk_ = SteadyClock::now();
+    for (const auto& folder : confinement_->written) {
+      std::error_code error;
+      const auto free = std::filesystem::space(folder, error).available;
+      if (!error && free < kDiskFloor) result_.flooded = "files; the disk is nearly full";
+    }
+  }
+
+  void end_by_memory(std::string limit) {
+    result_.out_of_memory = true;
+    result_.memory_limit = std::move(limit);
   }
 
   void feed() {
@@ -160,7 +201,7 @@ class Guard {
     if (result_.signal == SIGKILL && !ours && result_.oom_kills > 0) result_.out_of_memory = true;
     result_.seconds = seconds_since(start_);
     if (!ours) await_our_signal();
-    if (spec_.confinement) note_confinement_failure(result_);
+    if (confinement_) note_confinement_failure(result_);
   }
 
   // A cluster's scheduler ends a job by SIGTERM to all its processes, to this one perhaps a moment
@@ -172,10 +213,12 @@ class Guard {
   }
 
   const ProcessSpec& spec_;
+  const std::int64_t most_bytes_, floor_;
+  const Confinement* const confinement_;
   const std::stop_token stop_;
   const std::set<pid_t> known_;
   const long long oom_kills_;
-  SteadyClock::time_point start_, last_weighed_;
+  SteadyClock::time_point start_, last_weighed_, last_exact_, last_disk_;
   Spawned child_;
   std::size_t fed_ = 0;
   Fd log_;
@@ -190,22 +233,37 @@ std::string last_line(std::string text) {
   return text.substr(0, 400);
 }
 
+// Whether a variable tells the loader, Python or a shell to run what lies elsewhere.
+bool loads_code(std::string_view name) {
+  constexpr std::string_view kOthers[] = {"PYTHONPATH",     "PYTHONHOME", "PYTHONSTARTUP",
+                                          "PYTHONUSERBASE", "BASH_ENV",   "ENV"};
+  return name.starts_with("LD_") || std::ranges::find(kOthers, name) != std::end(kOthers);
+}
+
+bool is_own_variable(const std::string& name, const std::string& value) {
+  const char* own = std::getenv(name.c_str());
+  return own && value == own;
+}
+
 // "matmul.py, line 12: " where the output ends in a Python exception, the place being the last of
 // the traceback that is not in a library; else empty.
 std::string place_of_exception(const std::string& output) {
   constexpr std::string_view kMark = "\n  File \"";
   std::string place;
-  const std::string text = "\n" + output;
+  const std::string text =
+      "\n" + output.substr(output.size() - std::min(output.size(), kTraceback));
   for (auto at = text.find(kMark); at != std::string::npos; at = text.find(kMark, at + 1)) {
-    const auto begin = at + kMark.size(), end = text.find("\", line ", begin);
-    if (end == std::string::npos) break;
-    const std::string file = text.substr(begin, end - begin);
+    const auto begin = at + kMark.size();
+    const std::string line = text.substr(begin, text.find('\n', begin) - begin);
+    const auto file_ends = line.find("\", line ");
+    if (file_ends == std::string::npos) continue;
+    const std::string file = line.substr(0, file_ends);
     const bool library = file.starts_with("<") || file.find("/lib/python") != std::string::npos ||
                          file.find("/torch/") != std::string::npos;
-    const auto number = end + std::string_view("\", line ").size();
+    const auto number = file_ends + std::string_view("\", line ").size();
     if (!library)
       place = std::filesystem::path(file).filename().string() + ", line " +
-              text.substr(number, text.find_first_not_of("0123456789", number) - number) + ": ";
+              line.substr(number, line.find_first_not_of("0123456789", number) - number) + ": ";
   }
   return place;
 }
@@ -214,12 +272,13 @@ std::string place_of_exception(const std::string& output) {
 
 std::string ProcessResult::describe() const {
   if (!start_error.empty()) return start_error;
-  char text[80] = "ended well";
+  char text[160] = "ended well";
   if (timed_out)
     std::snprintf(text, sizeof text, "timed out after %.10g s",
                   timeout_seconds > 0 ? timeout_seconds : std::round(seconds * 10) / 10);
   else if (out_of_memory)
-    std::snprintf(text, sizeof text, "ran out of memory after %.1f s", seconds);
+    std::snprintf(text, sizeof text, "ran out of memory after %.1f s%s%.100s", seconds,
+                  memory_limit.empty() ? "" : "; it took ", memory_limit.c_str());
   else if (!flooded.empty())
     std::snprintf(text, sizeof text, "ended for too much of its %s", flooded.c_str());
   else if (stopped)
@@ -242,9 +301,28 @@ std::string ProcessResult::end_of_output() const {
   return begin == std::string::npos ? text : text.substr(begin + 1);
 }
 
-ProcessResult run_process(const ProcessSpec& spec, std::stop_token stop) {
+ProcessResult run_trusted(const ProcessSpec& spec, std::stop_token stop) {
+  for (const auto& [name, value] : spec.environment)
+    if (loads_code(name) && !is_own_variable(name, value))
+      throw std::logic_error("a trusted process is given " + name + "=" + value);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  return Guard(spec, std::move(stop)).run();
+  ProcessSpec at_home = spec;
+  if (at_home.folder.empty()) at_home.folder = "/";
+  return Guard(at_home, nullptr, {}, std::move(stop)).run();
+}
+
+ProcessResult run_untrusted(const ProcessSpec& spec, const BuildRights& rights,
+                            std::stop_token stop) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  static const MemoryBudget budget = budget_of(memory_of_machine());
+  return Guard(spec, std::get_if<Confinement>(&rights), budget, std::move(stop)).run();
+}
+
+ProcessSpec trusted_python(const std::filesystem::path& python, PythonText text) {
+  ProcessSpec spec;
+  spec.command = {python.string(), "-I", "-c", text.text()};
+  spec.environment = clean_environment("/tmp");
+  return spec;
 }
 
 std::map<std::string, std::string> clean_environment(const std::filesystem::path& home) {

@@ -20,15 +20,15 @@ struct ProcessSpec {
   std::filesystem::path folder;                    // working directory; empty: this one's
   std::string input;                               // to stdin, then closed
   double timeout_seconds = 300;
-  std::int64_t memory_bytes = 0;        // of the whole family, checked every 50 ms; 0: no limit
+  // Of the whole family, checked every 50 ms; 0: no limit. A build has at most what budget_of()
+  // leaves it, whatever stands here.
+  std::int64_t memory_bytes = 0;
   std::int64_t output_bytes = 1 << 20;  // of stdout and stderr together
   std::filesystem::path log;  // not empty: gets all of the output; the result keeps its last part
   std::int64_t protocol_bytes = 256 << 20;  // on file descriptor 3
   int processes = 512;                      // of the family; more ends it as `flooded`
   std::vector<int> cpus;                    // empty: not pinned
   int nice = 0;
-  std::optional<Confinement> confinement =
-      {};  // nullopt: it sees and may do what this process does
 };
 
 struct ProcessResult {
@@ -38,11 +38,12 @@ struct ProcessResult {
   int signal = 0;
   bool timed_out = false;
   bool out_of_memory = false;  // over its limit, or taken by the kernel's out-of-memory killer
+  std::string memory_limit;    // which limit that was; empty: the kernel's
   long long oom_kills = 0;     // by the kernel on this machine meanwhile, of whatever process
-  std::string flooded;         // what there was too much of: "output", "protocol", "processes"
-  bool stopped = false;        // by the stop token
-  std::string output;          // stdout and stderr as they came
-  std::string protocol;        // what came on file descriptor 3
+  std::string flooded;   // what there was too much of: "output", "protocol", "processes", "files"
+  bool stopped = false;  // by the stop token
+  std::string output;    // stdout and stderr as they came
+  std::string protocol;  // what came on file descriptor 3
   double seconds = 0;
   double timeout_seconds = 0;  // as the specification had it; 0: not known
 
@@ -62,9 +63,32 @@ struct ProcessResult {
   std::string end_of_output() const;
 };
 
-// Blocks until the process and all its descendants have ended. Only one thread may call it at a
-// time, since orphans are handed to this process and counted as the child's family.
-ProcessResult run_process(const ProcessSpec& spec, std::stop_token stop = {});
+// There are two kinds of processes, and no third. Both functions block until the process and all
+// its descendants have ended. Only one thread may call them at a time, since orphans are handed to
+// this process and counted as the child's family.
+
+// Runs a program of this machine as this process. Nothing of a build may be in its reach: it starts
+// in the folder that `spec` names or in "/", and a Python must be isolated (trusted_python).
+// Throws std::logic_error where `spec` says whence to load code, otherwise than this process's own
+// environment does.
+ProcessResult run_trusted(const ProcessSpec& spec, std::stop_token stop = {});
+
+// Runs a program that is, loads or translates what a build brought.
+ProcessResult run_untrusted(const ProcessSpec& spec, const BuildRights& rights,
+                            std::stop_token stop = {});
+
+// A Python program that stands in our sources.
+class PythonText {
+ public:
+  consteval PythonText(const char* text) : text_(text) {}
+  const char* text() const { return text_; }
+
+ private:
+  const char* text_;
+};
+// `text` as a trusted program: this Python looks for modules in its own folders alone, neither in
+// the working folder, nor in PYTHONPATH, nor in a home.
+ProcessSpec trusted_python(const std::filesystem::path& python, PythonText text);
 
 // Returns PATH, HOME, LANG, TMPDIR and what the CUDA driver needs. The rest of this process's
 // environment, tokens included, is not passed on.

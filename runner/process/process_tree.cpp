@@ -5,11 +5,13 @@
 #include <cstdlib>
 #include <dirent.h>
 #include <map>
+#include <optional>
 #include <signal.h>
 #include <sstream>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 #include "storage/base/files.hpp"
 
@@ -53,6 +55,34 @@ void add_children(pid_t pid, std::vector<pid_t>& out) {
   }
 }
 
+struct Resident {
+  std::int64_t own = 0, shared = 0;  // bytes
+};
+std::optional<Resident> resident_of(pid_t pid) {
+  const std::int64_t page = ::sysconf(_SC_PAGESIZE);
+  const std::string statm = read_line("/proc/" + std::to_string(pid) + "/statm");
+  long long total = 0, resident = 0, shared = 0;
+  if (std::sscanf(statm.c_str(), "%lld %lld %lld", &total, &resident, &shared) != 3)
+    return std::nullopt;
+  return Resident{(resident - shared) * page, shared * page};
+}
+
+// The share of a process in the pages that it has, in bytes; its own pages if it does not tell.
+std::int64_t proportional_bytes(pid_t pid) {
+  const auto text = read_file("/proc/" + std::to_string(pid) + "/smaps_rollup");
+  const auto at = text ? text->find("\nPss:") : std::string::npos;
+  if (at == std::string::npos) return resident_of(pid).value_or(Resident{}).own;
+  return std::atoll(text->c_str() + at + 5) * 1024;
+}
+
+// `root` and the orphans of its descendants.
+std::vector<pid_t> heads_of(pid_t root, const std::set<pid_t>& known) {
+  std::vector<pid_t> heads{root};
+  for (const pid_t orphan : own_children())
+    if (orphan != root && !known.contains(orphan)) heads.push_back(orphan);
+  return heads;
+}
+
 }  // namespace
 
 std::set<pid_t> own_children() {
@@ -83,23 +113,29 @@ std::vector<pid_t> family_of(pid_t root, const std::set<pid_t>& known) {
 }
 
 Weight weigh(pid_t root, const std::set<pid_t>& known, int most) {
-  std::vector<pid_t> family{root};
-  for (const pid_t orphan : own_children())
-    if (orphan != root && !known.contains(orphan)) family.push_back(orphan);
+  std::vector<pid_t> family = heads_of(root, known);
   Weight weight;
   std::int64_t largest_shared = 0;
-  const std::int64_t page = ::sysconf(_SC_PAGESIZE);
   for (std::size_t i = 0; i < family.size() && weight.processes <= most; ++i) {
-    const std::string statm = read_line("/proc/" + std::to_string(family[i]) + "/statm");
-    long long total = 0, resident = 0, shared = 0;
-    if (std::sscanf(statm.c_str(), "%lld %lld %lld", &total, &resident, &shared) != 3) continue;
-    weight.bytes += (resident - shared) * page;
-    largest_shared = std::max<std::int64_t>(largest_shared, shared * page);
+    const auto resident = resident_of(family[i]);
+    if (!resident) continue;
+    weight.bytes += resident->own;
+    largest_shared = std::max(largest_shared, resident->shared);
     ++weight.processes;
     add_children(family[i], family);
   }
   weight.bytes += largest_shared;
   return weight;
+}
+
+std::int64_t exact_bytes(pid_t root, const std::set<pid_t>& known, int most) {
+  std::vector<pid_t> family = heads_of(root, known);
+  std::int64_t bytes = 0;
+  for (std::size_t i = 0; i < family.size() && std::cmp_less_equal(i, most); ++i) {
+    bytes += proportional_bytes(family[i]);
+    add_children(family[i], family);
+  }
+  return bytes;
 }
 
 void kill_family(pid_t root, const std::set<pid_t>& known) {

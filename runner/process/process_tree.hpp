@@ -25,6 +25,11 @@ struct Weight {
 // counting above `most` processes: where they fork without end, more are made than can be counted.
 Weight weigh(pid_t root, const std::set<pid_t>& known, int most);
 
+// Returns the memory of the same processes in bytes, each shared page counted once: what forked
+// processes have not changed yet is not theirs alone. Takes milliseconds and holds up the processes
+// meanwhile.
+std::int64_t exact_bytes(pid_t root, const std::set<pid_t>& known, int most);
+
 // Kills `root`'s process group and family until nobody is left. Reaps our own children among them,
 // except `root`.
 void kill_family(pid_t root, const std::set<pid_t>& known);

@@ -8,7 +8,7 @@
 
 namespace nightjar::runner {
 
-Spawned spawn(const ProcessSpec& spec) {
+Spawned spawn(const ProcessSpec& spec, const Confinement* confinement) {
   Spawned out;
   const auto refuse = [&](int error) -> Spawned&& {
     out.error = "cannot start " + spec.command.at(0) + ": " + std::strerror(error);
@@ -27,8 +27,8 @@ Spawned spawn(const ProcessSpec& spec) {
                   .nice = spec.nice,
                   .expendable = true};
   // Confined, the variables are the command's alone: LD_LIBRARY_PATH names what is not trusted.
-  if (spec.confinement) {
-    child.command = confined_command(spec);
+  if (confinement) {
+    child.command = confined_command(spec, *confinement);
     child.folder = "/";
   } else {
     for (const auto& [name, value] : spec.environment)

@@ -15,6 +15,7 @@ struct Spawned {
   std::string error;           // not empty: nothing was started
 };
 
-Spawned spawn(const ProcessSpec& spec);
+// nullptr: the process may do what this one does.
+Spawned spawn(const ProcessSpec& spec, const Confinement* confinement);
 
 }  // namespace nightjar::runner

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "storage/base/files.hpp"
+#include "storage/base/foreign_number.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 
 namespace nightjar::runner {
@@ -25,7 +27,7 @@ std::string key_of(const CatalogEntry& entry) {
 
 // An object, whatever is in the file: what was pinned is found again by measuring.
 nlohmann::json pins_in(const std::filesystem::path& file) {
-  auto pins = nlohmann::json::parse(read_file(file).value_or("{}"), nullptr, false);
+  auto pins = parse_foreign(read_file(file).value_or("{}"));
   return pins.is_object() ? pins : nlohmann::json::object();
 }
 
@@ -74,9 +76,8 @@ std::optional<int> PinnedBatches::find(const std::string& machine_class,
   const auto ours = pins.find(machine_class);
   if (ours == pins.end() || !ours->is_object()) return std::nullopt;
   const auto found = ours->find(key_of(entry));
-  if (found == ours->end() || !found->is_number_integer() || found->get<int>() < 1)
-    return std::nullopt;
-  return found->get<int>();
+  if (found == ours->end() || !found->is_number_integer()) return std::nullopt;
+  return integer_in(found->get<double>(), 1);
 }
 
 void PinnedBatches::pin(const std::string& machine_class, const CatalogEntry& entry,

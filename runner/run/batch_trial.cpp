@@ -6,6 +6,7 @@
 #include "runner/catalog/variants.hpp"
 #include "runner/run/local_session.hpp"
 #include "runner/run/session.hpp"
+#include "storage/base/foreign_number.hpp"
 #include "storage/model/run_value.hpp"
 
 namespace nightjar::runner {
@@ -22,7 +23,7 @@ BatchPoint try_batch(const CatalogEntry& entry, int batch, RunLimits limits, Exe
   const auto memory =
       static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
   if (limits.memory_bytes == 0)
-    limits.memory_bytes = static_cast<std::int64_t>(kMemoryShare * memory);
+    limits.memory_bytes = clamped_integer<std::int64_t>(kMemoryShare * memory);
   limits.seconds = std::min(limits.seconds, kMostSeconds);
   const JobSpec job =
       local_job(JobKind::screen, {at_batch(entry, "b" + std::to_string(batch))}, {0}, limits);

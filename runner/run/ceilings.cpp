@@ -4,6 +4,7 @@
 #include "runner/process/failure.hpp"
 #include "storage/base/files.hpp"
 #include "storage/base/machine_class.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 
 namespace nightjar::runner {
@@ -13,8 +14,9 @@ namespace {
 
 std::optional<Ceilings> read_ceilings(const std::string& text) {
   try {
-    auto ceilings = Json::parse(text).get<Ceilings>();
-    if (ceilings.bytes > 0) return ceilings;
+    const Json said = parse_foreign_or_throw(text);
+    auto ceilings = said.get<Ceilings>();
+    if (ceilings.bytes > 0 && said.contains("emulated")) return ceilings;
   } catch (const Json::exception&) {  // of another version, or broken: measured again
   }
   return std::nullopt;

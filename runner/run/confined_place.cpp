@@ -40,10 +40,10 @@ Found find_confinement(const RunPlace& place, const ConfinementRequest& request,
                        std::stop_token stop) {
   const std::string problem = confinement_problem();
   if (!problem.empty()) return CannotConfine{problem, kAllowConfinement};
-  const DeviceUse outside = device_use(place.python, std::nullopt, stop);
+  const DeviceUse outside = device_use(place.python, nullptr, stop);
   Confinement made = confinement_at(place, request, outside, stop);
   const std::string lost =
-      outside.any() ? lost_device(outside, device_use(place.python, made, stop)) : "";
+      outside.any() ? lost_device(outside, device_use(place.python, &made, stop)) : "";
   if (!lost.empty() && !stop.stop_requested())  // a process that was stopped says nothing
     return CannotConfine{"a confined process cannot use this machine's device; " + lost,
                          "show by --visible what the driver needs"};
@@ -61,10 +61,13 @@ std::optional<CannotConfine> why_not_confined(const RunPlace& place,
 }
 
 std::string confine(RunPlace& place, const ConfinementRequest& request, std::stop_token stop) {
-  if (request.mode == ConfinementMode::off) return "none";
+  if (request.mode == ConfinementMode::off) {
+    place.rights = Unconfined("the operator asked for it");
+    return "none";
+  }
   Found found = find_confinement(place, request, std::move(stop));
   if (auto* made = std::get_if<Confinement>(&found)) {
-    place.confinement = std::move(*made);
+    place.rights = std::move(*made);
     return "namespaces";
   }
   const auto& [problem, remedy] = std::get<CannotConfine>(found);
@@ -74,6 +77,7 @@ std::string confine(RunPlace& place, const ConfinementRequest& request, std::sto
   log::warn(
       "builds run unconfined, so a hostile one could use this runner's token; {} cause=\"{}\"",
       remedy, problem);
+  place.rights = Unconfined("this machine cannot confine: " + problem);
   return "none";
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "storage/base/files.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 
 namespace nightjar::runner {
@@ -42,7 +43,7 @@ double wait_seconds() {
 std::uint64_t work(std::vector<std::uint64_t>& memory, std::uint64_t seed) {
   double x = 1.0 + static_cast<double>(seed % 7) * 1e-9;
   for (int i = 0; i < kSteps; ++i) x = x * 0.999999999 + 1e-9;
-  std::uint64_t sum = static_cast<std::uint64_t>(x * 1e6);
+  auto sum = static_cast<std::uint64_t>(x * 1e6);  // NOLINT(custom-foreign-number): x is near 1
   for (std::size_t i = 0, at = 0; i < kWords; ++i, at = (at + 4099) % kWords)
     sum += memory[at] = memory[at] * 6364136223846793005ULL + 1442695040888963407ULL;
   return sum;
@@ -57,7 +58,7 @@ bool say(const nlohmann::json& event) {
 
 int run_control() {
   const std::string request(std::istreambuf_iterator<char>(std::cin), {});
-  const auto asked = nlohmann::json::parse(request, nullptr, false);
+  const auto asked = parse_foreign(request);
   if (!asked.is_object() || asked.value("workload", "") != "control") {
     std::cerr << "control: expects a request for the workload 'control' on standard input\n";
     return 2;

@@ -11,6 +11,8 @@ namespace nightjar::runner {
 using Json = nlohmann::json;
 namespace {
 
+constexpr std::size_t kMostOperators = 10'000;  // PyTorch has some thousands
+
 using PerIteration = std::vector<double>;
 
 struct ProfileAnswer {
@@ -67,18 +69,19 @@ OperatorProfile operator_of_event(const Json& event) {
   one.bytes = field<std::int64_t>(event, "bytes");
   one.unknown = field<std::int64_t>(event, "unknown");
   one.dtype = field<std::optional<std::string>>(event, "dtype").value_or("");
+  if (event.contains("class"))
+    one.kind = field<std::optional<std::string>>(event, "class").value_or("");
   return one;
 }
 
 Profile profile_of_event(const Json& event) {
   Profile one;
   one.runs.push_back(run_of_event(event));
+  if (event.at("operators").size() > kMostOperators) reject_json("in 'operators': too many");
   for (const Json& row : event.at("operators")) one.operators.push_back(operator_of_event(row));
   one.memory_reason = field<std::optional<std::string>>(event, "memory_reason").value_or("");
   if (!event.at("memory").is_null()) one.memory = event.at("memory").get<MemorySplit>();
-  if (one.memory && event.contains("memory_holders"))
-    one.memory->holders = event.at("memory_holders").get<std::map<std::string, std::int64_t>>();
-  one.hints = event.at("hints").get<std::vector<AlignmentHint>>();
+  one.hints = event.at("hints").get<std::vector<ProductHint>>();
   return Json(one).get<Profile>();  // reading checks that all lists fit
 }
 

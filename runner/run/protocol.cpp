@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "storage/base/foreign_number.hpp"
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
@@ -14,6 +15,11 @@ using Json = nlohmann::json;
 namespace {
 
 constexpr int kBlocksPeakAt = 8;  // iterations
+// Far above what a workload says, and so little that a session of such runs is still taken.
+constexpr std::size_t kMostSamples = 10'000;  // of one metric
+constexpr std::size_t kMostMetrics = 64;
+constexpr std::size_t kMostTexts = 512;                   // packages, or settings
+constexpr std::size_t kMostWord = 200, kMostText = 1000;  // bytes
 constexpr const char* kNoResult = "the workload ended without a result";
 
 // A line that breaks the protocol; becomes the run's reason.
@@ -30,10 +36,19 @@ double number_in(const Json& event, const char* name) {
   return value;
 }
 
-double not_negative(const Json& event, const char* name) {
+// A time, or a ratio of times.
+double span_in(const Json& event, const char* name) {
   const double value = number_in(event, name);
   if (value < 0) throw Garbage(std::string(name) + " is negative");
+  if (!is_possible_duration(value))
+    throw Garbage(std::string(name) + " cannot be " + std::to_string(value));
   return value;
+}
+
+int count_in(const Json& event, const char* name) {
+  const double value = number_in(event, name);
+  if (const auto count = integer_in<int>(value, 0)) return *count;
+  throw Garbage(std::string(name) + " cannot be " + std::to_string(value));
 }
 
 class AnswerReader {
@@ -63,7 +78,7 @@ class AnswerReader {
     take_texts(event, "settings", run_.settings);
     if (const auto memory = event.find("memory_after_import");
         memory != event.end() && !memory->is_null()) {
-      const double bytes = not_negative(event, "memory_after_import");
+      const double bytes = number_in(event, "memory_after_import");
       require_possible("memory_after_import", bytes);
       run_.result.samples["memory_after_import"] = {bytes};
     }
@@ -73,28 +88,30 @@ class AnswerReader {
                          std::map<std::string, std::string>& to) {
     const auto found = event.find(name);
     if (found == event.end() || !found->is_object()) return;
+    if (found->size() > kMostTexts) throw Garbage(std::string(name) + " are too many");
     for (const auto& [key, value] : found->items())
-      if (value.is_string()) to[key] = value.get<std::string>();
+      if (value.is_string() && key.size() <= kMostWord)
+        to[key] = value.get<std::string>().substr(0, kMostText);
   }
 
   void sample(const Json& event) {
     const double latency = number_in(event, "latency");
     if (latency <= 0) throw Garbage("latency is not positive");
     require_possible("latency", latency);
-    run_.result.samples["latency"].push_back(latency);
-    run_.result.cpu_seconds.push_back(not_negative(event, "cpu"));
-    run_.result.wait_seconds.push_back(not_negative(event, "wait"));
+    add(run_.result.samples["latency"], "latency", latency);
+    run_.result.cpu_seconds.push_back(span_in(event, "cpu"));
+    run_.result.wait_seconds.push_back(span_in(event, "wait"));
     const bool probed = event.contains("slowdown");
-    run_.result.slowdown.push_back(probed ? not_negative(event, "slowdown") : 1);
+    run_.result.slowdown.push_back(probed ? span_in(event, "slowdown") : 1);
   }
 
   void result(const Json& event) {
     ended_ = true;
-    run_.result.warmup_iterations = static_cast<int>(not_negative(event, "warmup_iterations"));
+    run_.result.warmup_iterations = count_in(event, "warmup_iterations");
     if (const auto sum = event.find("checksum"); sum != event.end() && !sum->is_null())
       run_.result.checksum = number_in(event, "checksum");
     accuracy(event);
-    if (event.contains("fastest_probe")) run_.fastest_probe = not_negative(event, "fastest_probe");
+    if (event.contains("fastest_probe")) run_.fastest_probe = span_in(event, "fastest_probe");
     // A metric that could not be read ends no run; its series says so by having no value.
     std::map<std::string, std::string> missing;
     take_texts(event, "missing", missing);
@@ -102,15 +119,23 @@ class AnswerReader {
     const auto metrics = event.find("metrics");
     if (metrics == event.end()) return;
     if (!metrics->is_object()) throw Garbage("metrics is no object");
+    if (metrics->size() > kMostMetrics) throw Garbage("metrics are too many");
     for (const auto& [name, values] : metrics->items()) {
+      if (name.size() > kMostWord) throw Garbage("the name of a metric is too long");
       if (!values.is_array() || values.empty()) throw Garbage("metric " + name + " is no list");
       for (const auto& value : values) {
         if (!value.is_number() || !std::isfinite(value.get<double>()))
           throw Garbage("metric " + name + " holds something that is no number");
         require_possible(name, value.get<double>());
-        run_.result.samples[name].push_back(value.get<double>());
+        add(run_.result.samples[name], name, value.get<double>());
       }
     }
+  }
+
+  static void add(std::vector<double>& samples, const std::string& metric, double value) {
+    if (samples.size() == kMostSamples)
+      throw Garbage(metric + " has more than " + std::to_string(kMostSamples) + " values");
+    samples.push_back(value);
   }
 
   // The service would refuse the whole session for it.
@@ -150,6 +175,7 @@ void fail(RunResult& result, RunStatus status, std::string reason) {
 
 // nlohmann accepts no NaN or Infinity literal, so those end as garbage too.
 void read_lines(std::string_view text, ParsedRun& run) {
+  constexpr std::size_t longest_line = 16u << 20;  // bytes; as JSON it takes ten times as much
   AnswerReader reader(run);
   for (int line = 1; !text.empty(); ++line) {
     const auto end = std::min(text.find('\n'), text.size());
@@ -157,6 +183,8 @@ void read_lines(std::string_view text, ParsedRun& run) {
     text.remove_prefix(std::min(end + 1, text.size()));
     if (one.empty()) continue;
     try {
+      if (one.size() > longest_line)
+        throw Garbage("it has more than " + std::to_string(longest_line) + " bytes");
       const Json event = parse_foreign(one);
       if (event.is_discarded()) throw Garbage("no JSON: '" + std::string(one.substr(0, 80)) + "'");
       reader.take(event);

@@ -5,7 +5,9 @@
 
 #include "runner/process/failure.hpp"
 #include "storage/base/files.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
+#include "storage/model/json_io.hpp"
 #include "storage/model/workload.hpp"
 
 namespace nightjar::runner {
@@ -40,8 +42,8 @@ Pattern pattern_of(const Json& json) {
                {},
                text("file"),
                text("contains")};
-  if (json.contains("build_from")) when.build_from = json["build_from"].get<std::int64_t>();
-  if (json.contains("build_to")) when.build_to = json["build_to"].get<std::int64_t>();
+  if (json.contains("build_from")) when.build_from = field<std::int64_t>(json, "build_from");
+  if (json.contains("build_to")) when.build_to = field<std::int64_t>(json, "build_to");
   return when;
 }
 
@@ -64,7 +66,7 @@ std::string workload_of(const Json& json) {
   only(json, {"name", "version"}, "a workload");
   const auto name = json.at("name").get<std::string>();
   if (!WorkloadName::parse(name)) throw std::runtime_error("'" + name + "' is no workload name");
-  return name + "@" + std::to_string(json.value("version", 1));
+  return name + "@" + std::to_string(field_or(json, "version", 1));
 }
 
 }  // namespace
@@ -73,18 +75,18 @@ Script read_script(const std::filesystem::path& path) {
   const auto text = read_file(path);
   if (!text) throw WrongUse("cannot read the script " + path.string());
   try {
-    const Json json = Json::parse(*text);
+    const Json json = parse_foreign_or_throw(*text);
     only(json,
          {"seed", "download", "unpack", "prepare_seconds", "run_seconds", "iterations", "control",
           "steal_share", "facts", "workloads", "rules"},
          "the script");
     Script script;
-    script.seed = json.value("seed", std::uint64_t{0});
+    script.seed = field_or(json, "seed", std::uint64_t{0});
     script.unpack = json.value("unpack", false);
     script.download = json.value("download", false);
     script.prepare_seconds = json.value("prepare_seconds", 0.0);
     script.run_seconds = json.value("run_seconds", 0.0);
-    script.iterations = json.value("iterations", 10);
+    script.iterations = field_or(json, "iterations", 10);
     if (script.iterations < 1) throw std::runtime_error("iterations is less than 1");
     if (json.contains("control")) script.control = level_of(json["control"], "control");
     script.facts = json.value("facts", script.facts);

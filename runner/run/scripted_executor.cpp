@@ -7,6 +7,7 @@
 #include "runner/process/failure.hpp"
 #include "runner/process/wait.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/foreign_number.hpp"
 
 namespace nightjar::runner {
 namespace {
@@ -38,7 +39,7 @@ Random random_of(const Script& script, const RunTask& task) {
 }
 
 void pretend(double seconds, std::stop_token stop) {
-  const std::chrono::milliseconds pause(static_cast<long>(seconds * 1000));
+  const std::chrono::milliseconds pause(clamped_integer<long>(seconds * 1000, 0, 1L << 40));
   if (pause.count() > 0 ? !wait_for(pause, stop) : stop.stop_requested()) throw Stopped();
 }
 
@@ -71,7 +72,7 @@ ParsedRun without_profile() {
 
 ScriptedExecutor::ScriptedExecutor(Script script, EnvironmentsConfig environments)
     : script_(std::move(script)) {
-  environments.import = false;
+  environments.rights.reset();
   if (script_.download || script_.unpack)
     environments_ = std::make_unique<Environments>(std::move(environments));
 }

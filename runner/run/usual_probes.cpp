@@ -9,6 +9,7 @@ namespace nightjar::runner {
 namespace {
 
 constexpr std::size_t kRunsKept = 40;
+constexpr double kLongestProbe = 1;  // seconds: what is longer is invented
 
 std::string program_of(const RunTask& task) {
   const WorkloadName& name = task.workload->name;
@@ -29,7 +30,7 @@ double UsualProbes::of(const RunTask& task) const {
 }
 
 void UsualProbes::note(const RunTask& task, double seconds) {
-  if (!task.workload || seconds <= 0) return;
+  if (!task.workload || seconds <= 0 || seconds > kLongestProbe) return;
   auto& last = last_[program_of(task)];
   last.push_back(seconds);
   if (last.size() > kRunsKept) last.pop_front();

@@ -1,5 +1,6 @@
 #include "runner/run/wheel_builds.hpp"
 
+#include "runner/build/gpu_packages.hpp"
 #include "runner/build/python.hpp"
 
 namespace nightjar::runner {
@@ -7,7 +8,7 @@ namespace nightjar::runner {
 WheelBuilds::WheelBuilds(EnvironmentsConfig environments, RunPlace place)
     : place_(std::move(place)),
       environments_(std::move(environments)),
-      natives_(place_.cache, place_.workloads, place_.confinement) {}
+      natives_(place_.cache, place_.workloads, place_.rights.value()) {}
 
 void WheelBuilds::begin_session(const JobSpec& spec) {
   environments_.begin_session(spec.environments);
@@ -23,16 +24,15 @@ ReadyBuild WheelBuilds::make(const EnvironmentSpec& spec, bool native, std::stop
   build.expected = {environment.site_packages, spec.version, spec.git_version};
   if (native && environment.broken.empty()) build.native = natives_.make(libtorch, stop);
   if (!build.native.tool_missing) build.without_native = RunStatus::broken_environment;
-  // A build with a lock has NVIDIA's packages of its own.
-  const std::string packages = spec.lock ? spec.key() : "";
-  if (!gpu_libraries_.contains(packages))
-    gpu_libraries_[packages] = gpu_libraries(
-        place_.python, spec.lock ? environment.site_packages : std::filesystem::path(), stop);
+  if (!gpu_libraries_) gpu_libraries_ = gpu_libraries(place_.python, stop);
   build.place.site_packages = environment.site_packages;
   build.place.native = build.native.path;
   build.place.profiled = build.native.library;
   build.place.libtorch = libtorch.libraries;
-  build.place.gpu_libraries = gpu_libraries_.at(packages);
+  // A build with a lock has NVIDIA's packages of its own, which come first.
+  if (spec.lock) build.place.gpu_libraries = libraries_of_packages(environment.site_packages);
+  build.place.gpu_libraries.insert(build.place.gpu_libraries.end(), gpu_libraries_->begin(),
+                                   gpu_libraries_->end());
   return build;
 }
 

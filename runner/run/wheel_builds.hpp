@@ -2,8 +2,7 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
-#include <string>
+#include <optional>
 #include <vector>
 
 #include "runner/build/environments.hpp"
@@ -13,7 +12,7 @@ namespace nightjar::runner {
 
 class WheelBuilds final : public Builds {
  public:
-  // `place` is what the runs of all builds have in common.
+  // `place` is what the runs of all builds have in common; it says what they may do.
   WheelBuilds(EnvironmentsConfig environments, RunPlace place);
   void begin_session(const JobSpec& spec) override;
   ReadyBuild make(const EnvironmentSpec& spec, bool native, std::stop_token stop) override;
@@ -24,8 +23,7 @@ class WheelBuilds final : public Builds {
   const RunPlace place_;
   Environments environments_;
   NativeCache natives_;
-  // By the key of the environment that has packages of its own; "": of the base Python.
-  std::map<std::string, std::vector<std::filesystem::path>> gpu_libraries_;
+  std::optional<std::vector<std::filesystem::path>> gpu_libraries_;  // of the base Python
 };
 
 }  // namespace nightjar::runner

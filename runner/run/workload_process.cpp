@@ -8,6 +8,7 @@ namespace nightjar::runner {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr std::int64_t kMostSaid = 16 << 20;  // bytes of a run's answer: a profile has most
 constexpr int kMappedFrom = 64 << 10;  // bytes: of peak_memory, each block of this size is mapped
 
 std::string library_path(const RunPlace& place) {
@@ -33,14 +34,15 @@ std::map<std::string, std::string> environment_of(const RunPlace& place, const f
 }
 
 // Confined, a run sees its own build and no other one, and its home is in memory.
-std::optional<Confinement> confinement_of(const RunPlace& place, const fs::path& home) {
-  std::optional<Confinement> confinement = place.confinement;
-  if (!confinement) return confinement;
+BuildRights rights_at(const RunPlace& place, const fs::path& home) {
+  BuildRights rights = place.rights.value();
+  auto* const confinement = std::get_if<Confinement>(&rights);
+  if (!confinement) return rights;
   confinement->scratch.push_back(home);
   auto& shown = confinement->shown;
   shown.insert(shown.end(), {place.site_packages, place.libtorch, place.native, place.profiled});
   shown.insert(shown.end(), place.gpu_libraries.begin(), place.gpu_libraries.end());
-  return confinement;
+  return rights;
 }
 
 }  // namespace
@@ -59,8 +61,6 @@ ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>
   spec.folder = home.path();
   spec.timeout_seconds = limits.timeout_seconds;
   spec.environment = environment_of(place, home.path(), limits.threads);
-  // The control workload measures the machine and runs nothing of a build.
-  if (workload) spec.confinement = confinement_of(place, home.path());
   const auto* external = workload ? find_external(place.externals, workload->name) : nullptr;
   if (!workload) {
     spec.command = control;
@@ -87,8 +87,11 @@ ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>
   if (task.blocks) spec.environment["MALLOC_MMAP_THRESHOLD_"] = std::to_string(kMappedFrom);
   spec.memory_bytes = limits.memory_bytes;
   spec.output_bytes = limits.output_bytes;
+  spec.protocol_bytes = kMostSaid;
   spec.cpus = cpus_for(limits.threads);
-  return run_process(spec, std::move(stop));
+  // The control workload measures the machine and has no build.
+  if (!workload && place.site_packages.empty()) return run_trusted(spec, std::move(stop));
+  return run_untrusted(spec, rights_at(place, home.path()), std::move(stop));
 }
 
 }  // namespace nightjar::runner

@@ -25,8 +25,8 @@ struct RunPlace {
   std::filesystem::path profiled = {};       // its library, by which Python profiles native ones
   std::filesystem::path libtorch = {};       // libraries of the build, for all but Python
   std::vector<std::filesystem::path> gpu_libraries = {};  // that `libtorch` may need
-  // What all runs see; nullopt: they are not confined. What is of one build is added to it.
-  std::optional<Confinement> confinement = {};
+  // What all runs may do; what is of one build is added to it. nullopt: no build runs here.
+  std::optional<BuildRights> rights = {};
 };
 
 // The session's limits, with the threads that the workload's name asks for.

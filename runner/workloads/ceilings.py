@@ -14,6 +14,7 @@ SIZE = {"cpu": 512, "cuda": 8192}  # of square matrices
 COPIED = {"cpu": 64 << 20, "cuda": 1 << 30}  # bytes, past any cache
 TYPES = {"cpu": ("float32", "bfloat16"), "cuda": ("float32", "bfloat16", "float16")}
 NAMES = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
+BF16_UNITS = {"avx512_bf16", "amx_bf16", "bf16", "svebf16"}
 SECONDS = 0.5  # of repetitions, at least ...
 LEAST = 3  # ... so many
 
@@ -30,8 +31,22 @@ def main():
         NAMES[name]: product(torch, getattr(torch, name), device, synchronize)
         for name in TYPES[device]}
     protocol.Channel().send("ceilings", threads=int(sys.argv[1]), device=device, flops=flops,
-                            bytes=copy(torch, device, synchronize))
+                            bytes=copy(torch, device, synchronize),
+                            emulated=emulated(cpu_features()) if device == "cpu" else [])
     return 0
+
+
+def cpu_features(file="/proc/cpuinfo"):
+    """The names of the CPU's features, as Linux has them on x86 ("flags") and ARM ("Features")."""
+    with open(file, encoding="utf-8", errors="replace") as lines:
+        found = [line.split(":", 1)[1] for line in lines
+                 if line.lower().startswith(("flags", "features"))]
+    return set(found[0].split()) if found else set()
+
+
+def emulated(features):
+    """The types of products that the CPU has no units for: oneDNN converts them to float32."""
+    return [] if features & BF16_UNITS else ["bf16"]
 
 
 def product(torch, dtype, device, synchronize):

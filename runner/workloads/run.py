@@ -13,9 +13,10 @@ import platform
 import statistics
 import sys
 
-from harness import compiled, definition, protocol, raised
+from harness import compiled, compression, definition, protocol, raised
 from harness.device_clock import DeviceClock
-from harness.failure import Faulty, Unavailable, WrongResult, last_line, one_line
+from harness.failure import (Faulty, Unavailable, WrongResult, is_out_of_memory, one_line,
+                             telling_line)
 from harness.process import Counters, settings, steady_allocator
 
 PACKAGES = ("numpy", "sympy", "typing_extensions", "networkx", "jinja2", "fsspec", "filelock",
@@ -43,7 +44,7 @@ def serve(work, find, load):
         watched = request.module
         found = find(request.workload, request.version, request.sizes)
         request = dataclasses.replace(request, threads=found.threads or request.threads)
-        with contextlib.nullcontext() if found.backend == "eager" else compiled.fresh_cache():
+        with contextlib.nullcontext() if found.backend == "eager" else compiled.cache(request):
             answer(channel, request, found, work, load)
     except protocol.BadRequest as error:
         channel.error("failed", str(error))
@@ -97,7 +98,19 @@ def answer(channel, request, found, work, load):
 
 
 def measured(channel, request, found, torch, model):
-    send_result(channel, *run(torch, model, request, found))
+    if request.compare_memory:
+        return memory_compared(channel, request, found, torch, model)
+    return send_result(channel, *run(torch, model, request, found))
+
+
+def memory_compared(channel, request, found, torch, model):
+    from harness import case
+    set_up(torch, request)
+    sides = {"eager": dataclasses.replace(found, backend="eager"), "compiled": found}
+    compiled.prime(torch, found.device)
+    channel.send("memory", **{
+        name: compression.own_bytes(torch, lambda definition: case.build(
+            model, definition, request.seed), side) for name, side in sides.items()})
 
 
 def prepare(torch, model, request, found):
@@ -144,16 +157,21 @@ def run(torch, model, request, found):
     if found.backend == "eager":
         made, step = build(found)
         result = measure(step)
+        parameters = made.parameters
     else:
-        made, result, metrics = compiled.measure(torch, build, found, clock
-                                                 and torch.cuda.synchronize, measure)
-        fields["accuracy"] = "pass"
+        parameters, result, fields["accuracy"], metrics = compiled.measure(
+            torch, build, found, clock and torch.cuda.synchronize, measure)
+        if not clock:
+            ratio, missing = compression.measured(request)
+            metrics |= ratio
+            if missing:
+                fields["missing"] = {"compression_ratio": missing}
     if result.checksum is not None and not math.isfinite(result.checksum):
         raise WrongResult(f"the output's checksum is {result.checksum}")
     metrics |= {"peak_cpu_memory": [result.peak_bytes], "leaked_memory": [result.leaked_bytes]}
     if clock:
         metrics |= clock.metrics(result.warmup_iterations) | kernel_metrics
-    return result, {"metrics": metrics, "parameters": made.parameters, **fields}
+    return result, {"metrics": metrics, "parameters": parameters, **fields}
 
 
 def send_result(channel, result, fields):
@@ -186,16 +204,14 @@ def judge(error, watched="torch"):
     for kind, status in ((Unavailable, "unavailable"), (WrongResult, "wrong_result"), (Faulty,
                                                                                        "failed")):
         if isinstance(error, kind):
-            return status, last_line(error)
+            return status, telling_line(error)
     if isinstance(error, ModuleNotFoundError) and not is_of_build(error.name, watched):
         return "unavailable", reason
     if isinstance(error, ImportError):
         from harness import missing  # late: or it would lie in the heap of each run
         if module := missing.library(error):
             return "unavailable", f"no module named '{module}'"
-    # torch.OutOfMemoryError on a device; its CPU allocator throws a plain RuntimeError.
-    if (isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
-            or "can't allocate memory" in str(error)):
+    if is_out_of_memory(error):
         return "out_of_memory", reason
     place = raised.place(error)
     return "failed", f"{place}: {reason}" if place else reason

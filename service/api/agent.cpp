@@ -5,8 +5,10 @@
 #include "service/api/claimant.hpp"
 #include "service/api/enrolment.hpp"
 #include "service/api/result_check.hpp"
+#include "service/api/result_reader.hpp"
 #include "service/api/routes.hpp"
 #include "service/engine/jobs/live_runners.hpp"
+#include "storage/base/foreign_number.hpp"
 #include "storage/base/log.hpp"
 #include "storage/base/machine_class.hpp"
 #include "storage/jobs.hpp"
@@ -24,7 +26,6 @@ using web::Request;
 namespace {
 
 constexpr double longest_wait_seconds = 60;
-constexpr std::size_t result_bytes = 128u << 20;
 
 // Two hosts under one name would take turns in being one runner.
 void refuse_twin(const Context& context, const Runner& known, const std::string& instance) {
@@ -46,6 +47,7 @@ web::Response register_runner(Database& db, Context& context, const Request& req
   runner.workloads = asked.workloads;
   storage::Transaction transaction(db);
   const MachineClass machine = storage::intern_machine(transaction, machine_class(asked.facts));
+  require_own_class(transaction, context, request.principal, machine);
   runner.machine = machine.id;
   runner.seen_at = context.clock.now();
   runner.facts = storage::intern_facts(transaction, machine, runner.seen_at);
@@ -82,7 +84,8 @@ Attempt<Body> attempt_of(Database& db, const Request& request, const Described<B
   auto body = parse_body(request, described);
   auto job = storage::find_job(db, id);
   if (!job) refuse_unknown("job", id.value);
-  const bool held = made_claim(db, *job, body.attempt, body.nonce, request.principal);
+  const bool held =
+      made_claim(db, storage::claim_of(*job), body.attempt, body.nonce, request.principal);
   return {std::move(body), *std::move(job), held};
 }
 
@@ -104,34 +107,69 @@ web::Response renew(Database& db, Context& context, const Request& request) {
   return json_answer(lease_row().write({lease.count()}));
 }
 
-web::Response take_result(Database& db, Context& context, const Request& request) {
-  const auto made = attempt_of(db, request, result_request());
-  if (made.job.spec.kind == JobKind::build)
-    throw Refused(422, "Bad result", "A build job has an outcome, not a session's result.");
-  SessionResult result;
+web::Response said_of_result(storage::Accepted accepted) {
+  return json_answer(result_answer().write({accepted}));
+}
+
+[[noreturn]] void refuse_build_job() {
+  throw Refused(422, "Bad result", "A build job has an outcome, not a session's result.");
+}
+
+// By the head: whether there is such a job, and whether its claim was made by this sender. The
+// agents of one version before say attempt and nonce in the body alone.
+std::optional<web::Response> judge_result(const Database& db, const Request& request) {
+  const auto id = path_id<JobId>(request);
+  const auto job = storage::find_claim(db, id);
+  if (!job) refuse_unknown("job", id.value);
+  if (job->kind == JobKind::build) refuse_build_job();
+  const auto attempt = attempt_header(request);
+  const bool held = attempt
+                        ? made_claim(db, *job, *attempt, nonce_header(request), request.principal)
+                        : registered_claimant(db, *job, request.principal);
+  if (held && job->is_open()) return std::nullopt;
+  return said_of_result(job->state == JobState::done ? storage::Accepted::already_stored
+                                                     : storage::Accepted::stale);
+}
+
+web::Response store_result(Database& db, Context& context, const Request& asked,
+                           const ReadResult& read) {
+  const auto id = path_id<JobId>(asked);
+  const auto job = storage::find_job(db, id);
+  if (!job) refuse_unknown("job", id.value);
+  if (job->spec.kind == JobKind::build) refuse_build_job();
+  if (const auto found = impossible_in(job->spec, read.result); !found.empty())
+    throw Refused(422, "Bad result", "The result cannot be one of this job: " + found + ".");
+  const bool held =
+      made_claim(db, storage::claim_of(*job), read.attempt, read.nonce, asked.principal);
   storage::Accepted accepted = storage::Accepted::stale;
   storage::Transaction transaction(db);
   try {
-    from_json(made.body.result, result);
-    if (auto found = impossible_in(made.job.spec, result); !found.empty())
-      throw Refused(422, "Bad result", "The result cannot be one of this job: " + found + ".");
-    if (made.held)
-      accepted = storage::store_result(transaction, made.job.id, made.attempt(), result,
-                                       context.clock.now());
-  } catch (const json::exception& error) {
-    throw Refused(422, "Bad result", cause_of(error));
+    if (held)
+      accepted =
+          storage::store_result(transaction, id, read.attempt, read.result, context.clock.now());
   } catch (const std::invalid_argument& error) {
     throw Refused(422, "Bad result", error.what());
   }
-  touch(transaction, context, made);
+  if (held) storage::touch_runner(transaction, *job->runner, context.clock.now());
   transaction.commit();
-  log::info("result job={} attempt={} accepted={} runs={}", made.job.id.value, made.attempt(),
-            name_of(accepted), result.runs.size());
+  log::info("result job={} attempt={} accepted={} runs={} bad_runs={}", id.value, read.attempt,
+            name_of(accepted), read.result.runs.size(), read.bad_runs);
   if (accepted == storage::Accepted::stored) {
-    context.events.publish("job", json{{"id", made.job.id}, {"state", JobState::done}}.dump());
+    context.events.publish("job", json{{"id", id}, {"state", JobState::done}}.dump());
     context.wake();
   }
-  return json_answer(result_answer().write({accepted}));
+  return said_of_result(accepted);
+}
+
+Routes::Store take_result(Context& context, const Request& request) {
+  auto read = std::make_shared<const ReadResult>(read_result(request));
+  Request asked;  // without its body
+  asked.path = request.path;
+  asked.parameters = request.parameters;
+  asked.principal = request.principal;
+  return [&context, read = std::move(read), asked = std::move(asked)](Database& db) {
+    return store_result(db, context, asked, *read);
+  };
 }
 
 web::Response fail(Database& db, Context& context, const Request& request) {
@@ -201,7 +239,7 @@ void claim(Context& context, const Request& request, web::Respond respond) {
     require_registered(context, request, asked);
     const double wait = std::clamp(asked.wait_seconds, 0.0, longest_wait_seconds);
     context.claims.claim(request, asked.runner,
-                         std::chrono::milliseconds(static_cast<long>(wait * 1000)), respond);
+                         std::chrono::milliseconds(clamped_integer<long>(wait * 1000)), respond);
   } catch (const Refused& refused) {
     respond(refused.response());
   } catch (const storage::Error& error) {
@@ -247,9 +285,12 @@ void add_agent_routes(Routes& routes) {
   add(operation("jobs/{id}/renew", "renew_lease", "Keep the lease", attempt_request().schema(),
                 lease_row().schema(), {no_job, lost}),
       renew, 1 << 16);
-  add(operation("jobs/{id}/result", "send_result", "Send the result", result_request().schema(),
-                result_answer().schema(), {no_job, unknown}),
-      take_result, result_bytes);
+  auto result = operation("jobs/{id}/result", "send_result", "Send the result",
+                          result_request().schema(), result_answer().schema(), {no_job, unknown});
+  result.parameters = claim_headers();
+  routes.take(
+      std::move(result), judge_result,
+      [&context](const Request& request) { return take_result(context, request); }, result_bytes);
   add(operation("jobs/{id}/fail", "fail_job", "Give a job up for good", fail_request().schema(),
                 done().schema(), {no_job, lost}),
       fail, 1 << 20);

@@ -1,10 +1,26 @@
 #include "service/api/api.hpp"
 
+#include <algorithm>
+
 #include "service/api/enrolment.hpp"
+#include "service/builds/artifacts.hpp"
 #include "web/secret.hpp"
+#include "web/text.hpp"
 
 namespace nightjar::service::api {
 namespace asio = boost::asio;
+
+namespace {
+
+constexpr std::uint64_t most_of_a_wheel = 16ull << 30;  // bytes; the largest known have four
+
+// Wheels on their way never take more than half of what is meant for all of them.
+UploadLimits upload_limits(const Artifacts& artifacts) {
+  const std::uint64_t all = artifacts.limit_bytes() / 2;
+  return {std::min(most_of_a_wheel, all), all};
+}
+
+}  // namespace
 
 double Heartbeat::age_seconds(Instant now) const {
   const Instant last = last_;
@@ -25,7 +41,8 @@ Context::Context(const Config& with, const Clock& time, storage::Database& write
                  const std::filesystem::path& database_file, const git::CommitGraph& with_commits,
                  Artifacts& with_artifacts, web::EventStream& with_events,
                  asio::any_io_executor io_executor, asio::any_io_executor write_executor,
-                 asio::any_io_executor read_executor, std::function<void()> wake_engine)
+                 asio::any_io_executor read_executor, asio::any_io_executor intake_executor,
+                 std::function<void()> wake_engine)
     : config(with),
       clock(time),
       writer(writer_database),
@@ -35,12 +52,14 @@ Context::Context(const Config& with, const Clock& time, storage::Database& write
       io(io_executor),
       write(write_executor),
       read(std::move(read_executor)),
+      intake(std::move(intake_executor)),
       wake(std::move(wake_engine)),
       webhook_secret(service::webhook_secret(with)),
       readers(database_file),
+      turns(read),
       cache(database_file),
       claims(writer_database, time, with, std::move(io_executor), std::move(write_executor)),
-      uploads(with.service.data / "uploads") {}
+      uploads(with.service.data / "uploads", upload_limits(with_artifacts)) {}
 
 namespace {
 
@@ -50,11 +69,15 @@ web::ServerConfig without_tokens(const Config& config) {
   server.port = config.service.port;
   server.open_reads = config.service.open_reads;
   server.trusted_proxies = config.service.trusted_proxies;
+  server.host_names = config.service.host_names;
+  if (auto host = web::host_of(config.service.public_url))
+    server.host_names.push_back(*std::move(host));
   return server;
 }
 
 void add_all(Routes& routes, Tokens* tokens) {
   Context& context = routes.context;
+  add_about_routes(routes);
   add_list_routes(routes);
   add_evidence_routes(routes);
   add_calibration_routes(routes);
@@ -68,6 +91,7 @@ void add_all(Routes& routes, Tokens* tokens) {
   add_series_history_routes(routes);
   add_night_routes(routes);
   add_job_routes(routes);
+  add_report_routes(routes);
   add_mark_routes(routes);
   add_import_routes(routes);
   add_webhook_routes(routes);

@@ -15,6 +15,7 @@
 #include "service/api/cache.hpp"
 #include "service/api/claims.hpp"
 #include "service/api/readers.hpp"
+#include "service/api/turns.hpp"
 #include "service/builds/uploads.hpp"
 #include "service/complaints.hpp"
 #include "service/config.hpp"
@@ -50,7 +51,8 @@ class Heartbeat {
   std::atomic<Instant> last_ = Instant::min();
 };
 
-// What stops nights as of the last tick; written by the engine's thread, read by the routes.
+// What stops nights or reports as of the last tick; written by the engine's thread, read by the
+// routes.
 class Obstacles {
  public:
   void set(std::vector<Obstacle> found);
@@ -64,13 +66,14 @@ class Obstacles {
 // What the routes work with. It outlives the server's run and the work on the executors.
 struct Context {
   // `writer` is used on `write` only, which runs one task at a time; `read` may run several; `io`
-  // is the server's. `wake` tells the engine that something changed; it is called from any thread.
-  // Throws std::runtime_error if the webhook's secret is configured but cannot be read.
+  // is the server's. `intake` reads large bodies, one at a time. `wake` tells the engine that
+  // something changed; it is called from any thread. Throws std::runtime_error if the webhook's
+  // secret is configured but cannot be read.
   Context(const Config& config, const Clock& clock, storage::Database& writer,
           const std::filesystem::path& database_file, const git::CommitGraph& commits,
           Artifacts& artifacts, web::EventStream& events, boost::asio::any_io_executor io,
           boost::asio::any_io_executor write, boost::asio::any_io_executor read,
-          std::function<void()> wake);
+          boost::asio::any_io_executor intake, std::function<void()> wake);
 
   const Config& config;
   const Clock& clock;
@@ -78,11 +81,12 @@ struct Context {
   const git::CommitGraph& commits;
   Artifacts& artifacts;
   web::EventStream& events;
-  boost::asio::any_io_executor io, write, read;
+  boost::asio::any_io_executor io, write, read, intake;
   std::function<void()> wake;
   std::string webhook_secret;
   std::uint64_t min_free_bytes = 256u << 20;  // less disk space is not ready
   Readers readers;
+  Turns turns;  // of queries, on `read`
   Cache cache;
   Heartbeat heartbeat;
   Obstacles obstacles;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "service/api/references.hpp"
 #include "service/api/routes.hpp"
 #include "service/engine/outcome/repairs.hpp"
 #include "storage/bisections.hpp"
@@ -106,12 +107,16 @@ void add_author_routes(Routes& routes) {
         Rows rows(db, &context);
         return json_answer(author_row().write(author_of_name(db, context, *given), rows));
       });
-  const auto commit = commit_query("commit", "Among the commits that may have done it.");
+  const auto commit = commit_name_query("commit", "Among the commits that may have done it.");
   routes.list(
       "repairs", "Who may have repaired each regression that recovered", repair_row(),
       [&context = routes.context, commit](storage::Database& db, const web::Request& request,
                                           const storage::PageRequest& page) {
-        return repairs(db, context, commit(request), page);
+        const auto given = commit(request);
+        const auto sha =
+            given ? std::optional(commit_called(db, context.commits, *given, commit.name))
+                  : std::nullopt;
+        return repairs(db, context, sha, page);
       },
       {commit});
 }

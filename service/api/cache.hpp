@@ -9,9 +9,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "storage/database.hpp"
+#include "storage/model/hex.hpp"
+#include "web/server/ledger.hpp"
 #include "web/server/message.hpp"
 
 namespace nightjar::service::api {
@@ -19,12 +22,15 @@ namespace nightjar::service::api {
 class Cache {
  public:
   explicit Cache(std::filesystem::path file) : file_(std::move(file)) {}
+  // What is kept is charged there, to Account::cache. Nothing is kept before.
+  void charge_to(const web::Ledger& ledger) { ledger_ = ledger; }
 
   using Answer = std::shared_ptr<const web::Response>;
   using Waiting = std::function<void(const Answer&)>;
   struct Ticket {
     std::int64_t version = 0;
-    std::string key;
+    Sha256 key;                        // of one size, however long the question is
+    web::Role role = web::Role::none;  // nobody waits for the turn of a lower one
   };
 
   // The database's version now; what was kept of another one is forgotten.
@@ -40,15 +46,25 @@ class Cache {
   void put(const Ticket& ticket, web::Response response);
 
  private:
-  static constexpr std::size_t max_bytes = 8u << 20;
-  static constexpr std::size_t max_etags = 10'000;
+  struct Kept {
+    Answer answer;
+    web::Charge charge;
+  };
+  struct Tag {
+    std::string etag;
+    web::Charge charge;
+  };
+  // Forgets what there is if it takes that to have room for `bytes`; nullopt: even so there is
+  // none.
+  std::optional<web::Charge> charge(std::size_t bytes);
+
   std::filesystem::path file_;
+  std::optional<web::Ledger> ledger_;
   std::optional<storage::Database> database_;  // asked for its version only
   std::int64_t version_ = 0;
-  std::size_t bytes_ = 0;
-  std::map<std::string, Answer> answers_;
-  std::map<std::string, std::string> etags_;
-  std::map<std::pair<std::int64_t, std::string>, std::vector<Waiting>> asked_;
+  std::map<Sha256, Kept> answers_;
+  std::map<Sha256, Tag> etags_;
+  std::map<std::tuple<std::int64_t, Sha256, web::Role>, std::vector<Waiting>> asked_;
 };
 
 }  // namespace nightjar::service::api

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "service/api/compared.hpp"
+#include "service/api/references.hpp"
 #include "service/api/report_text.hpp"
 #include "service/api/routes.hpp"
 #include "service/report/digest.hpp"
@@ -118,14 +119,15 @@ const Row<ComparisonPage>& comparison_row() {
   return made;
 }
 
-BuildId required_build(Database& db, const Request& request, const Query<BuildId>& side) {
-  const auto id = side(request);
-  if (!id)
+BuildId required_build(Database& db, const Request& request, const Query<std::string>& side) {
+  const auto given = side(request);
+  if (!given)
     throw Refused(400, "Missing query parameter",
-                  request.path + " needs '" + side.name + "', the id of a build.",
+                  request.path + " needs '" + side.name + "', a build's id, version or commit.",
                   {{"", "is missing", side.name}});
-  if (!storage::find_build(db, *id)) refuse_unknown("build", id->value);
-  return *id;
+  const auto id = build_called(db, *given, side.name);
+  if (!storage::find_build(db, id)) refuse_unknown("build", id.value);
+  return id;
 }
 
 const double usual_least = DifferenceInput().least;
@@ -144,8 +146,8 @@ Query<double> least_query(const char* text) {
 }
 
 void add_difference_route(Routes& routes) {
-  auto reference = id_query<BuildId>("reference", "The build to compare with.");
-  auto build = id_query<BuildId>("build", "The build to judge.");
+  auto reference = build_name_query("reference", "The build to compare with.");
+  auto build = build_name_query("build", "The build to judge.");
   reference.required = build.required = true;
   const auto least = least_query("The least change that is listed, in percent.");
   routes.read(
@@ -176,8 +178,8 @@ storage::Page<storage::SeriesPoint> points(Database& db, SeriesId id, BuildId fi
 // The parameters that both lists of a comparison have.
 struct ComparisonQueries {
   static constexpr int usual_limit = 50, most = 100'000;
-  Query<BuildId> good = id_query<BuildId>("good", "The build to compare with.");
-  Query<BuildId> bad = id_query<BuildId>("bad", "The build to judge.");
+  Query<std::string> good = build_name_query("good", "The build to compare with.");
+  Query<std::string> bad = build_name_query("bad", "The build to judge.");
   WorkloadQueries workload = workload_queries();
   Query<std::string> metric = metric_query();
   Query<std::string> variant = word_query("variant", "Of builds of this variant, e.g. cpu.");

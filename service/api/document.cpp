@@ -15,9 +15,9 @@ constexpr const char* description =
     "ETag and honour If-None-Match. Lists also come as CSV, and reads compressed by gzip. Any "
     "operation may also be answered by 404 (no such path), 405, "
     "431 (the head is too large), 500, 503 (too many connections) or 504. 400: the request does "
-    "not fit this document; 422: it fits, and yet cannot be done. The roles are read < runner < "
-    "admin; reads need no token where the configuration leaves them open (x-role names the least "
-    "role of each operation).";
+    "not fit this document; 422: it fits, and yet cannot be done. The roles are read, import, "
+    "runner and admin: import and runner also read, and admin does everything. Reads need no token "
+    "where the configuration leaves them open (x-role names the role of each operation).";
 
 json tags() {
   return {{{"name", "read"}, {"description", "What is known"}},
@@ -65,7 +65,9 @@ Schema problem_schema() {
 Schema path_schema(const std::string& name) {
   if (name == "id") return {{"type", "integer"}, {"format", "int64"}, {"minimum", 1}};
   return {{"type", "string"},
-          {"pattern", name == "sha" ? "^[0-9a-fA-F]{40}$" : "^[0-9a-fA-F]{64}$"}};
+          {"pattern", name == "sha"     ? "^([0-9a-f]{4,40}|[0-9a-fA-F]{40})$"
+                      : name == "build" ? "^[0-9A-Za-z][0-9A-Za-z.+_!-]{0,199}$"
+                                        : "^[0-9a-fA-F]{64}$"}};
 }
 
 class Document {

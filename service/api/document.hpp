@@ -44,8 +44,8 @@ struct Problem {
 inline constexpr Problem no_such_id{404, "ThereIsNoneWithThisId", "There is none with this id."};
 inline constexpr Problem no_such_build{404, "ThereIsNoSuchBuild", "There is no such build."};
 
-// Path parameters are declared by the path: {id}, {sha} or {sha256}. Refusals that follow from the
-// role, the body and the query are added by Routes.
+// Path parameters are declared by the path: {id}, {sha}, {build} or {sha256}. Refusals that follow
+// from the role, the body and the query are added by Routes.
 struct Operation {
   std::string path, id, summary;
   web::Method method = web::Method::get;

@@ -2,6 +2,7 @@
 // replaces that one, /tokens/{id}/revoke ends it.
 #include "service/api/enrolment.hpp"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 
 #include "service/engine/jobs/live_runners.hpp"
@@ -26,9 +27,10 @@ constexpr int shortest_seconds = 1, longest_seconds = 30 * 24 * 3600;
 
 struct EnrolmentRequest {
   std::optional<std::string> runner;
+  std::optional<MachineId> machine;
   std::optional<int> seconds;
 };
-BOOST_DESCRIBE_STRUCT(EnrolmentRequest, (), (runner, seconds))
+BOOST_DESCRIBE_STRUCT(EnrolmentRequest, (), (runner, machine, seconds))
 
 Schema runner_name() {
   return named("Name", line_schema(200).with({{"minLength", 1}}));
@@ -42,6 +44,11 @@ const Described<EnrolmentRequest>& enrolment_request() {
             "The only name that it may take. What its tokens were before is revoked then. Default: "
             "any name that is free.",
             runner_name(), true},
+           {"machine",
+            "The only machine class that it may register. Default: that with which it registers "
+            "first. Only a new enrolment lets it into another one.",
+            {},
+            true},
            {"seconds",
             "How long the token can be used; default: an hour.",
             {{"minimum", shortest_seconds}, {"maximum", longest_seconds}},
@@ -65,6 +72,8 @@ const Described<NewEnrolment>& new_enrolment() {
        {"token", &NewEnrolment::token, "`nightjar-runner --enrol FILE` reads it from a file."},
        {"runner", [](const NewEnrolment& one) { return or_null(&Enrolment::runner)(one.stored); },
         "The only name that it may be used for; null: any that is free."},
+       {"machine", [](const NewEnrolment& one) { return or_null(&Enrolment::machine)(one.stored); },
+        "The only machine class of its runner; null: that with which it registers first."},
        {"ends_at", stored(&Enrolment::ends_at)}});
   return made;
 }
@@ -75,6 +84,8 @@ const Row<Enrolment>& enrolment_row() {
       {{"id", &Enrolment::id},
        {"runner", or_null(&Enrolment::runner),
         "The only name that it may be used for; null: any that is free."},
+       {"machine", or_null(&Enrolment::machine),
+        "The only machine class of its runner; null: that with which it registers first."},
        {"actor", &Enrolment::actor, "Who made it."},
        {"state",
         [](const Enrolment& one, Rows& rows) { return state_of(one, rows.context->clock.now()); }},
@@ -146,6 +157,10 @@ std::string subject_of(const RunnerToken& token) {
 web::Response make_enrolment(Database& db, Context& context, const Request& request) {
   const auto asked = parse_body(request, enrolment_request());
   const Time now = context.clock.now();
+  if (asked.machine && !storage::find_machine(db, *asked.machine))
+    throw Refused(400, "Bad body",
+                  "There is no machine class " + std::to_string(asked.machine->value) + ".",
+                  {{"#/machine", "is no machine class"}});
   const auto validity = asked.seconds ? std::chrono::seconds(*asked.seconds) : usual_validity;
   const std::string token = web::random_token();
   NewEnrolment made{{{},
@@ -155,7 +170,8 @@ web::Response make_enrolment(Database& db, Context& context, const Request& requ
                      now,
                      now + validity,
                      {},
-                     {}},
+                     {},
+                     asked.machine.value_or(MachineId{})},
                     token};
   Transaction transaction(db);
   made.stored = storage::add_enrolment(transaction, made.stored);
@@ -448,6 +464,46 @@ void require_own_name(const Database& db, const web::Principal& sender, const st
     throw Refused(
         403, "Another runner's name",
         "The runner '" + runner + "' has enrolled, so only its own token may register that name.");
+}
+
+namespace {
+
+// "cpu_model=..., gpu=...": a class as a person knows it.
+std::string class_line(const MachineClass& machine) {
+  std::string line = class_text(machine.facts);
+  line.resize(std::min<std::size_t>(line.size(), 400));
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  return "'" + line.substr(0, line.find_last_not_of(' ') + 1) + "'";
+}
+
+// The enrolment that the sender's own token came from.
+std::optional<Enrolment> enrolment_of(const Database& db, std::string_view runner, Time now) {
+  const auto tokens = storage::accepted_runner_tokens(db, runner, now);
+  return tokens.empty() ? std::nullopt : storage::find_enrolment(db, tokens.back().enrolment);
+}
+
+}  // namespace
+
+void require_own_class(Transaction& transaction, const Context& context,
+                       const web::Principal& sender, const MachineClass& machine) {
+  for (const TokenConfig& token : context.config.tokens)
+    if (token.name == sender.name && !token.is_of(machine.fingerprint))
+      throw Refused(403, "Another machine class",
+                    "The token '" + token.name + "' may not register a machine of class " +
+                        machine.fingerprint.str() + " " + class_line(machine) +
+                        ". An admin adds it to the machine_classes of that [[token]].");
+  const auto own = bound_runner(sender.name);
+  if (!own) return;
+  const auto enrolment = enrolment_of(transaction, *own, context.clock.now());
+  if (!enrolment) return;
+  if (!enrolment->machine) storage::bind_enrolment(transaction, enrolment->id, machine.id);
+  if (enrolment->machine && enrolment->machine != machine.id)
+    throw Refused(403, "Another machine class",
+                  "The runner '" + std::string(*own) + "' is of machine class " +
+                      std::to_string(enrolment->machine.value) +
+                      ", and now registers a machine of another one, " + class_line(machine) +
+                      ". If that is right, an admin enrols it anew under its name "
+                      "(POST /api/v1/enrolments).");
 }
 
 void add_enrolment_routes(Routes& routes, Tokens& tokens) {

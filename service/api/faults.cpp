@@ -1,10 +1,13 @@
 #include "service/api/faults.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <cstdint>
 #include <map>
-#include <regex>
+#include <optional>
 #include <stdexcept>
+
+#include "storage/base/foreign_number.hpp"
+#include "storage/base/pattern.hpp"
 
 namespace nightjar::service::api {
 using nlohmann::json;
@@ -12,48 +15,24 @@ namespace {
 
 using Place = json::json_pointer;
 
-// The code points of what nlohmann's parser accepted as UTF-8.
-std::wstring code_points(const std::string& text) {
-  std::wstring out;
-  for (const char byte : text) {
-    const auto value = static_cast<unsigned char>(byte);
-    if ((value & 0xc0) == 0x80)
-      out.back() = static_cast<wchar_t>((out.back() << 6) | (value & 0x3f));
-    else
-      out += static_cast<wchar_t>(value < 0x80 ? value
-                                               : value & (value < 0xe0   ? 0x1f
-                                                          : value < 0xf0 ? 0x0f
-                                                                         : 0x07));
-  }
-  return out;
+// How many code points; nlohmann's parser accepted the text as UTF-8.
+std::size_t length_of(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char byte) { return (byte & '\xc0') != '\x80'; }));
 }
 
-// Patterns are `^[...]*$` here, or `^[...]{n}$` of exactly n characters. Character by character,
-// since std::regex recurses once a character.
-bool matches(std::string pattern, const std::wstring& text) {
-  const auto brace = pattern.rfind("]{");
-  if (brace != std::string::npos && pattern.ends_with("}$")) {
-    if (text.size() != std::stoul(pattern.substr(brace + 2))) return false;
-    pattern = pattern.substr(0, brace + 1) + "*$";
-  }
-  if (!pattern.starts_with("^[") || !pattern.ends_with("]*$"))
-    throw std::logic_error("a schema of a body: the pattern " + pattern +
-                           " is not of the form ^[...]*$");
-  static thread_local std::map<std::string, std::wregex> classes;
-  auto known = classes.find(pattern);
-  if (known == classes.end()) {
-    const std::wstring one(pattern.begin() + 1, pattern.end() - 2);
-    known = classes.emplace(pattern, std::wregex(one)).first;
-  }
-  return std::all_of(text.begin(), text.end(),
-                     [&](wchar_t c) { return std::regex_match(&c, &c + 1, known->second); });
+bool matches(const std::string& pattern, const std::string& text) {
+  static thread_local std::map<std::string, Pattern> patterns;
+  return patterns.try_emplace(pattern, pattern, Characters::utf8)
+      .first->second.search(text)
+      .has_value();
 }
 
 // To JSON Schema, and to JavaScript, 2.0 is the integer 2.
-bool is_integral(const json& value) {
-  if (!value.is_number_float()) return false;
-  const double number = value.get<double>();
-  return std::abs(number) <= 9007199254740992.0 && number == std::floor(number);
+std::optional<std::int64_t> integer_of(const json& value) {
+  constexpr std::int64_t exact = std::int64_t{1} << 53;
+  if (!value.is_number_float()) return std::nullopt;
+  return integer_in(value.get<double>(), -exact, exact);
 }
 
 bool has_type(const json& type, const json& value) {
@@ -67,7 +46,7 @@ bool has_type(const json& type, const json& value) {
   if (type == "object") return value.is_object();
   if (type == "number") return value.is_number();
   if (type != "integer") throw std::logic_error("a schema of a body: unknown type " + type.dump());
-  return value.is_number_integer() || is_integral(value);
+  return value.is_number_integer() || integer_of(value);
 }
 
 // A field's schema without description, default and the like.
@@ -122,11 +101,11 @@ class Check {
   void string(const std::string& keyword, const json& wanted, const json& schema, const json& given,
               const Place& at) {
     if (!given.is_string()) return;
-    const auto text = code_points(given.get_ref<const std::string&>());
-    if (keyword == "minLength" && text.size() < wanted) refuse(at, "must not be empty");
-    if (keyword == "maxLength" && text.size() > wanted)
+    const auto& text = given.get_ref<const std::string&>();
+    if (keyword == "minLength" && length_of(text) < wanted) refuse(at, "must not be empty");
+    if (keyword == "maxLength" && length_of(text) > wanted)
       refuse(at, "must have at most " + wanted.dump() + " characters, not " +
-                     std::to_string(text.size()));
+                     std::to_string(length_of(text)));
     if (keyword == "pattern" && !matches(wanted, text))
       refuse(at, "must have " + schema.value("x-wanted", "the pattern " + wanted.dump()));
   }
@@ -143,7 +122,7 @@ class Check {
     if (keyword == "required") {
       for (const auto& name : wanted)
         if (!given.contains(name.get<std::string>()))
-          refuse(at / name.get<std::string>(), "is missing");
+          refuse(at / name.get<std::string>(), missing_field);
       return;
     }
     for (const auto& [name, field] : given.items()) {
@@ -181,8 +160,9 @@ std::vector<FieldFault> faults_of(const json& body, const Schema& schema) {
 
 void make_integers(json& body) {
   for (json& value : body) {
-    if (body.is_object() && is_integral(value))
-      value = static_cast<std::int64_t>(value.get<double>());
+    const auto whole = body.is_object() ? integer_of(value) : std::nullopt;
+    if (whole)
+      value = *whole;
     else if (value.is_structured())
       make_integers(value);
   }

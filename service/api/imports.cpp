@@ -5,6 +5,7 @@
 #include "service/api/routes.hpp"
 #include "storage/base/log.hpp"
 #include "storage/base/machine_class.hpp"
+#include "storage/model/foreign_stream.hpp"
 #include "storage/model/history_json.hpp"
 
 namespace nightjar::service::api {
@@ -12,6 +13,9 @@ using nlohmann::json;
 namespace {
 
 constexpr std::size_t history_bytes = 32u << 20;
+// Of what is read of a record, as it is held: a value has at most 10,000 samples.
+constexpr std::size_t record_bytes = 16u << 20;
+constexpr std::size_t longest_text_bytes = 4u << 10;  // names and origins are lines
 
 struct Imported {
   MachineId machine;
@@ -65,29 +69,87 @@ const Row<ImportedClasses>& classes_row() {
                 {{pointer, why}});
 }
 
-// Reads the body record by record, so that a refusal names the one that is no good.
-History history_of(const web::Request& request) {
-  const json body = checked_body(request, described(Parsed<History>{}).schema());
-  History history;
-  history.machine_class = body.at("machine_class").get<std::string>();
-  for (std::size_t i = 0; i < body.at("nights").size(); ++i) {
-    json night = body["nights"][i];
-    const json values = std::exchange(night["values"], json::array());
-    const std::string pointer = "#/nights/" + std::to_string(i);
+// Reads the body record by record, so that a refusal names the one that is no good, and so that
+// nothing of it is held as a document.
+class HistoryReader {
+ public:
+  explicit HistoryReader(const web::Request& request) : request_(request) {}
+
+  History read() {
+    StreamSink sink;
+    sink.numbers = [](const JsonPath&) { return nullptr; };
+    sink.take = [this](const JsonPath& path, json& record) {
+      const bool ours = path.size() >= 2 && path[0] == "nights" && path[1] == "*";
+      if (ours && path.size() == 4 && path[2] == "values") return take_value(record);
+      return ours && path.size() == 2 && take_night(record);
+    };
+    const json rest = checked(request_, rest_of(sink), described(Parsed<History>{}).schema());
+    history_.machine_class = rest.at("machine_class").get<std::string>();
+    return std::move(history_);
+  }
+
+ private:
+  json rest_of(const StreamSink& sink) const {
+    try {
+      return read_stream(request_.body, {record_bytes, longest_text_bytes, 0}, sink);
+    } catch (const StreamRefused& error) {
+      throw Refused(422, "History too large",
+                    "The body of " + request_.path + " is refused: " + error.what() + ".");
+    }
+  }
+
+  // Its night's origin may come behind it, so that what is no good is told then.
+  bool take_value(json& value) {
+    if (values_.size() == most_imported_values) refuse_count("a night", "values", values_.size());
+    const std::string pointer = pointer_of_night() + "/values/" + std::to_string(taken_++);
+    check(value, described(Parsed<HistoryValue>{}).schema(), pointer);
+    try {
+      values_.push_back(parse_json(value, Parsed<HistoryValue>{}));
+    } catch (const json::exception& error) {
+      if (!bad_) bad_ = FieldFault{pointer, cause_of(error)};
+    }
+    return true;
+  }
+
+  bool take_night(json& night) {
+    if (history_.nights.size() == most_imported_nights)
+      refuse_count("a body", "nights", history_.nights.size());
+    check(night, described(Parsed<HistoryNight>{}).schema(), pointer_of_night());
     const auto origin = night["origin"].get<std::string>();
     try {
-      history.nights.push_back(parse_json(night, Parsed<HistoryNight>{}));
+      history_.nights.push_back(parse_json(night, Parsed<HistoryNight>{}));
     } catch (const json::exception& error) {
-      refuse_record(pointer, origin, cause_of(error));
+      refuse_record(pointer_of_night(), origin, cause_of(error));
     }
-    for (std::size_t j = 0; j < values.size(); ++j) try {
-        history.nights.back().values.push_back(parse_json(values[j], Parsed<HistoryValue>{}));
-      } catch (const json::exception& error) {
-        refuse_record(pointer + "/values/" + std::to_string(j), origin, cause_of(error));
-      }
+    if (bad_) refuse_record(bad_->pointer, origin, bad_->detail);
+    history_.nights.back().values = std::exchange(values_, {});
+    taken_ = 0;
+    return true;
   }
-  return history;
-}
+
+  void check(json& record, const Schema& schema, const std::string& pointer) const {
+    auto faults = faults_of(record, schema);
+    for (FieldFault& fault : faults) fault.pointer = pointer + fault.pointer.substr(1);
+    if (!faults.empty()) refuse_body(request_, std::move(faults));
+    make_integers(record);
+  }
+
+  [[noreturn]] static void refuse_count(const char* of, const char* what, std::size_t most) {
+    throw Refused(400, "Bad body",
+                  std::string("Of ") + of + " at most " + std::to_string(most) + " " + what +
+                      " are taken; send them in parts.");
+  }
+
+  std::string pointer_of_night() const {
+    return "#/nights/" + std::to_string(history_.nights.size());
+  }
+
+  const web::Request& request_;
+  History history_;
+  std::vector<HistoryValue> values_;  // of the night that is being read
+  std::size_t taken_ = 0;             // records of it
+  std::optional<FieldFault> bad_;     // the first of them that is no good
+};
 
 json example_body() {
   return json::parse(R"({"machine_class": "A100 of the nightly runner", "nights": [
@@ -104,27 +166,47 @@ void add(Imported& sum, const storage::StoredHistory& stored) {
   sum.differing += stored.differing;
 }
 
-web::Response take(storage::Database& db, Context& context, const web::Request& request) {
-  const History history = history_of(request);
-  const std::string actor = "token:" + request.principal.name;
-  Imported sum;
-  storage::Transaction interning(db);
-  sum.machine =
-      storage::intern_machine(interning, machine_class({{"imported", history.machine_class}})).id;
-  storage::add_audit(interning, {0, context.clock.now(), actor, "import",
-                                 "machine/" + std::to_string(sum.machine.value)});
-  interning.commit();
-  storage::KnownSeries known;
-  for (const HistoryNight& night : history.nights) {
-    storage::Transaction transaction(db);
-    add(sum, storage::store_history(transaction, sum.machine, night, context.clock.now(), known));
-    transaction.commit();
+// Each night in a transaction of its own, with others' work in between.
+class Import {
+ public:
+  Import(Context& context, const web::Request& request)
+      : context_(context),
+        history_(HistoryReader(request).read()),
+        actor_("token:" + request.principal.name) {}
+
+  std::optional<web::Response> go_on(storage::Database& db) {
+    if (!sum_.machine) begin(db);
+    if (next_ < history_.nights.size()) {
+      storage::Transaction transaction(db);
+      add(sum_, storage::store_history(transaction, sum_.machine, history_.nights[next_],
+                                       context_.clock.now(), known_));
+      transaction.commit();
+      if (++next_ < history_.nights.size()) return std::nullopt;
+    }
+    log::info("imported machine={} nights={} values={} by={}", sum_.machine.value, sum_.nights,
+              sum_.added, actor_);
+    context_.wake();
+    return json_answer(imported().write(sum_));
   }
-  log::info("imported machine={} nights={} values={} by={}", sum.machine.value, sum.nights,
-            sum.added, actor);
-  context.wake();
-  return json_answer(imported().write(sum));
-}
+
+ private:
+  void begin(storage::Database& db) {
+    storage::Transaction interning(db);
+    sum_.machine =
+        storage::intern_machine(interning, machine_class({{"imported", history_.machine_class}}))
+            .id;
+    storage::add_audit(interning, {0, context_.clock.now(), actor_, "import",
+                                   "machine/" + std::to_string(sum_.machine.value)});
+    interning.commit();
+  }
+
+  Context& context_;
+  const History history_;
+  const std::string actor_;
+  Imported sum_;
+  storage::KnownSeries known_;
+  std::size_t next_ = 0;
+};
 
 }  // namespace
 
@@ -139,12 +221,12 @@ void add_import_routes(Routes& routes) {
                 return json_answer(
                     classes_row().write(ImportedClasses{storage::imported_classes(db)}, rows));
               });
-  routes.write(
+  routes.take(
       {.path = "/api/v1/imports",
        .id = "import_history",
        .summary = "Store nights that were measured elsewhere; what is there already stays",
        .method = web::Method::post,
-       .role = web::Role::runner,
+       .role = web::Role::import,
        .body = Body{.schema = described(Parsed<History>{}).schema(), .example = example_body()},
        .answers = {{.text = "Stored, each night in a transaction. Steps are looked for next.",
                     .schema = imported().schema(),
@@ -155,8 +237,10 @@ void add_import_routes(Routes& routes) {
                                 {"differing", 0}}}},
        .problems = {{422, "ARecordIsNoGood",
                      "A record is well-formed, but no good; errors names it. Nothing is stored."}}},
-      [&context](storage::Database& db, const web::Request& request) {
-        return take(db, context, request);
+      {},
+      [&context](const web::Request& request) -> Routes::Store {
+        auto all = std::make_shared<Import>(context, request);
+        return [all = std::move(all)](storage::Database& db) { return all->go_on(db); };
       },
       history_bytes);
 }

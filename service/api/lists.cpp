@@ -1,7 +1,9 @@
 // GET of every resource: lists in pages, and single items.
 #include <algorithm>
 
+#include "service/api/references.hpp"
 #include "service/api/routes.hpp"
+#include "service/engine/verdict/levels.hpp"
 #include "storage/filtered.hpp"
 #include "storage/jobs.hpp"
 
@@ -54,18 +56,58 @@ void add_series_and_runs(Routes& routes) {
   routes.one<Series, SeriesId>("series", "One series", "series", series_row(),
                                storage::find_series);
   const auto job = id_query<JobId>("job", "Of this job.");
-  const auto build = id_query<BuildId>("build", "Of this build.");
+  const auto build = build_name_query("build", "Of this build.");
   const auto of = id_query<WorkloadId>("workload", "Of this workload (its id).");
   const auto runs = [=](Database& db, const Request& request, const PageRequest& page) {
     storage::RunFilter filter;
     filter.job = job(request);
-    filter.build = build(request);
+    if (const auto given = build(request)) filter.build = build_called(db, *given, build.name);
     filter.workload = of(request);
     return storage::list_runs(db, filter, page);
   };
   routes.list("runs", "Runs", run_row(), runs, {job, build, of});
   routes.one<storage::StoredRun, RunId>("runs", "One run with all raw samples", "run", run_detail(),
                                         storage::find_run);
+}
+
+Query<bool> counted_query() {
+  const auto parse = [](const std::string& given) {
+    return given == "true" || given == "false" ? std::optional(given == "true") : std::nullopt;
+  };
+  return {"counted",
+          "Only those that are counted as regressions, or only the others.",
+          {{"type", "boolean"}},
+          "true or false",
+          parse};
+}
+
+std::vector<RegressionState> states_that(bool count) {
+  auto states = all_of<RegressionState>();
+  std::erase_if(states, [&](RegressionState state) { return is_counted(state) != count; });
+  return states;
+}
+
+Query<std::string> author_query() {
+  const auto parse = [](const std::string& given) {
+    return given.empty() ? std::nullopt : std::optional(given);
+  };
+  return {"author",
+          "With a culprit by this author, as the commits have the name.",
+          {{"type", "string"}, {"minLength", 1}},
+          "the name of an author",
+          parse};
+}
+
+// Which commits that are blamed for something are this author's: they are few, and the copy of the
+// repository has the names.
+std::vector<CommitSha> blamed_commits_of(const Database& db, const git::CommitGraph& commits,
+                                         const std::string& author) {
+  auto blamed = storage::blamed_commits(db);
+  std::erase_if(blamed, [&](const CommitSha& sha) {
+    const auto found = commits.find(sha);
+    return !found || found->author_name != author;
+  });
+  return blamed;
 }
 
 void add_regressions(Routes& routes) {
@@ -79,9 +121,12 @@ void add_regressions(Routes& routes) {
                                   "a positive number",
                                   [](const std::string& given) { return parse_id(given); }};
   const auto changed = time_query("changed_since", "Changed at or after this time.");
-  const auto commit = commit_query("commit", "Among the culprit's commits.");
+  const auto commit = commit_name_query("commit", "Among the culprit's commits.");
   const auto machine = id_query<MachineId>("machine", "Seen on this machine class.");
-  const auto regressions = [=](Database& db, const Request& request, const PageRequest& page) {
+  const auto counted = counted_query();
+  const auto author = author_query();
+  const auto regressions = [=, &commits = routes.context.commits](
+                               Database& db, const Request& request, const PageRequest& page) {
     storage::RegressionFilter filter;
     filter.state = state(request);
     filter.metric = metric(request);
@@ -89,12 +134,16 @@ void add_regressions(Routes& routes) {
     filter.since = since(request);
     filter.changed_since = changed(request);
     filter.issue = issue(request);
-    filter.commit = commit(request);
+    if (const auto given = commit(request))
+      filter.commit = commit_called(db, commits, *given, commit.name);
     filter.machine = machine(request);
+    if (const auto count = counted(request)) filter.states = states_that(*count);
+    if (const auto name = author(request)) filter.commits = blamed_commits_of(db, commits, *name);
     return storage::list_regressions(db, filter, page);
   };
-  routes.list("regressions", "Regressions", regression_row(), regressions,
-              with_workloads({state, metric, since, changed, issue, commit, machine}));
+  routes.list(
+      "regressions", "Regressions", regression_row(), regressions,
+      with_workloads({state, metric, since, changed, issue, commit, machine, counted, author}));
   routes.one<Regression, RegressionId>("regressions", "One regression with its history",
                                        "regression", regression_detail(), storage::find_regression);
   const auto regression =
@@ -115,12 +164,9 @@ void add_regressions(Routes& routes) {
 
 web::Response one_commit(Database& db, const Context& context, const Request& request) {
   const auto& text = request.parameters.at("sha");
-  const auto sha = CommitSha::parse(text);
-  if (!sha)
-    throw Refused(404, "Not found",
-                  "'" + text + "' is no commit: 40 hexadecimal digits are wanted.");
+  const auto sha = commit_called(db, context.commits, text);
   Rows rows(db, &context);
-  const auto row = commit_detail().write(*sha, rows);
+  const auto row = commit_detail().write(sha, rows);
   if (row["subject"].is_null() && row["builds"].empty() && row["measured"].empty())
     throw Refused(404, "Not found", "Nothing is known of commit " + text + ".");
   return json_answer(row);
@@ -147,25 +193,29 @@ void add_bisections(Routes& routes) {
 
 void add_nights_and_improvements(Routes& routes) {
   const auto state = enum_query<NightState>("state", "In this state.");
-  const auto build = id_query<BuildId>("build", "Of this build.");
+  const auto build = build_name_query("build", "Of this build.");
   const auto since = time_query("since", "Begun at or after this time.");
   const auto nights = [=](Database& db, const Request& request, const PageRequest& page) {
-    return storage::list_nights(db, {state(request), build(request), since(request)}, page);
+    storage::NightFilter filter{state(request), {}, since(request)};
+    if (const auto given = build(request)) filter.build = build_called(db, *given, build.name);
+    return storage::list_nights(db, filter, page);
   };
   routes.list("nights", "Nights", night_row(), nights, {state, build, since});
   const auto metric = metric_query();
   const auto workload = workload_queries();
   const auto machine = id_query<MachineId>("machine", "A machine class.");
   const auto found_since = time_query("since", "Found at or after this time.");
-  const auto commit =
-      commit_query("commit", "Among the commits that a search named for it, a range's left out.");
-  const auto improvements = [=](Database& db, const Request& request, const PageRequest& page) {
+  const auto commit = commit_name_query(
+      "commit", "Among the commits that a search named for it, a range's left out.");
+  const auto improvements = [=, &commits = routes.context.commits](
+                                Database& db, const Request& request, const PageRequest& page) {
     storage::ImprovementFilter filter;
     filter.since = found_since(request);
     filter.metric = metric(request);
     filter.workload = workload(request);
     filter.machine = machine(request);
-    filter.commit = commit(request);
+    if (const auto given = commit(request))
+      filter.commit = commit_called(db, commits, *given, commit.name);
     return storage::list_improvements(db, filter, page);
   };
   routes.list("improvements", "Series that got better", improvement_row(), improvements,
@@ -186,7 +236,18 @@ void add_list_routes(Routes& routes) {
     return storage::list_builds(db, filter, page);
   };
   routes.list("builds", "Builds", build_row(), builds, {kind, build_state, date, begins});
-  routes.one<Build, BuildId>("builds", "One build", "build", build_row(), storage::find_build);
+  routes.read({.path = "/api/v1/builds/{build}",
+               .id = "get_builds",
+               .summary = "One build, by its id, its version, or how that or its commit begins",
+               .answers = {{.schema = build_row().schema()}},
+               .problems = {no_such_build}},
+              [&context = routes.context](Database& db, const Request& request) {
+                const auto id = build_called(db, request.parameters.at("build"));
+                const auto build = storage::find_build(db, id);
+                if (!build) refuse_unknown("build", id.value);
+                Rows rows(db, &context);
+                return json_answer(build_row().write(*build, rows));
+              });
   routes.list("lookups", "Wheels of CI that were looked for", ci_lookup_row(),
               simple(storage::list_ci_lookups));
   const auto chosen = workload_queries();

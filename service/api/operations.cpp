@@ -43,7 +43,7 @@ struct Readiness {
 
 const Described<Obstacle>& obstacle_row() {
   static const Described<Obstacle> made(
-      "Obstacle", "One thing that stops nights now.",
+      "Obstacle", "One thing that stops nights now, or reports that nobody got.",
       {{"kind", &Obstacle::kind}, {"reason", &Obstacle::reason, "What is wrong, and what to do."}});
   return made;
 }
@@ -60,7 +60,7 @@ Described<Readiness>::Fields readiness_fields(Described<Readiness>::Fields first
 const Described<Readiness>& ready_row() {
   const auto status = [](const Readiness&) { return "ready"; };
   static const Described<Readiness> made(
-      "Readiness", "Work can be done; and what stops nights, which a person must mend.",
+      "Readiness", "Work can be done; and what stops nights or reports, which a person must mend.",
       readiness_fields({{"status", status, "", one_of({"ready"})}}));
   return made;
 }
@@ -104,7 +104,7 @@ web::Response readiness(storage::Database& db, const Context& context) {
 void obstacle_metrics(Metrics& metrics, const Context& context) {
   const auto obstacles = context.obstacles.get();
   metrics.describe("nightjar_obstacles", "gauge",
-                   "What stops nights now, by kind; /readyz says more.");
+                   "What stops nights or reports now, by kind; /readyz says more.");
   for (const ObstacleKind kind : all_of<ObstacleKind>())
     metrics.value("nightjar_obstacles",
                   std::count_if(obstacles.begin(), obstacles.end(),
@@ -160,6 +160,8 @@ void work_metrics(Metrics& metrics, storage::Database& db, const Context& contex
                   "runner", std::to_string(runner.id.value));
   calibration_metrics(metrics, db);
   trust_metrics(metrics, measure(load_trust(db)));
+  metrics.describe("nightjar_outbox_messages", "gauge", "Messages to the issue tracker, by state.");
+  add_by_state(metrics, "nightjar_outbox_messages", storage::count_messages(db));
   metrics.one("nightjar_outbox_pending", "gauge", "Messages to the issue tracker not yet sent.",
               storage::pending_messages(db, Time::max()).size());
 }
@@ -232,7 +234,7 @@ std::string database_check(const Context& context) {
 void add_artifact_routes(Routes& routes) {
   const Schema bytes{{"type", "string"}, {"format", "binary"}};
   const std::string type = "application/octet-stream";
-  routes.add(
+  routes.add_reading(
       {.path = "/api/v1/artifacts/{sha256}",
        .id = "get_artifact",
        .summary = "A wheel or overlay archive; Range is honoured",
@@ -243,8 +245,7 @@ void add_artifact_routes(Routes& routes) {
                     {416, "TheRangeIsNotInTheFile", "The range is not in the file."}}},
       [&context = routes.context](const web::Request& request, web::Respond respond) {
         respond(artifact(context, request));
-      },
-      routes.context.read);
+      });
   routes.read({.path = "/api/v1/locks/{sha256}",
                .id = "get_lock",
                .summary = "The packages that builds are installed with, as a requirements file",

@@ -20,7 +20,7 @@ struct PartOfMemory {
 
 // Seconds of an iteration by what holds its operators back.
 struct Limits {
-  double math = 0, memory = 0, latency = 0, unknown = 0;
+  double math = 0, memory = 0, launch = 0, inefficient = 0, unknown = 0;
 };
 
 struct Operator {
@@ -69,10 +69,11 @@ std::optional<Limits> limits_of(const Profiled& item) {
     if (!limiter) continue;
     any = true;
     using enum bisect::Limiter;
-    double& sum = *limiter == math      ? limits.math
-                  : *limiter == memory  ? limits.memory
-                  : *limiter == latency ? limits.latency
-                                        : limits.unknown;
+    double& sum = *limiter == math          ? limits.math
+                  : *limiter == memory      ? limits.memory
+                  : *limiter == launch      ? limits.launch
+                  : *limiter == inefficient ? limits.inefficient
+                                            : limits.unknown;
     sum += times.seconds();
   }
   return any ? std::optional(limits) : std::nullopt;
@@ -108,28 +109,32 @@ const Row<Operator>& operator_row() {
         "Of its kernels; 0 without a GPU."},
        {"flops", of_times(&OperatorProfile::flops)},
        {"bytes", of_times(&OperatorProfile::bytes), "Arguments and results."},
-       {"limiter", &Operator::limiter, "null: no ceilings or no undisturbed time is known."},
+       {"limiter", &Operator::limiter,
+        "null: no ceilings or no undisturbed time is known, or it moves no bytes."},
        {"ceiling", &Operator::ceiling,
         "The least time that the machine's ceilings allow, as a share of its time."}});
   return made;
 }
 
 const Row<Limits>& limits_row() {
-  static const Row<Limits> made("SecondsByLimiter",
-                                "An iteration's seconds in operators, by what holds them back.",
-                                {{"math", &Limits::math},
-                                 {"memory", &Limits::memory},
-                                 {"latency", &Limits::latency},
-                                 {"unknown", &Limits::unknown}});
+  static const Row<Limits> made(
+      "SecondsByLimiter", "An iteration's seconds in operators, by what holds them back.",
+      {{"math", &Limits::math},
+       {"memory", &Limits::memory},
+       {"launch", &Limits::launch, "Many short calls."},
+       {"inefficient", &Limits::inefficient, "Long calls far below every ceiling."},
+       {"unknown", &Limits::unknown}});
   return made;
 }
 
 const Row<Ceilings>& ceilings_row() {
-  static const Row<Ceilings> made("Ceilings", "What the machine does at most, measured.",
-                                  {{"device", &Ceilings::device},
-                                   {"threads", &Ceilings::threads},
-                                   {"flops", &Ceilings::flops, "FLOP/s by type."},
-                                   {"bytes", &Ceilings::bytes, "Bytes/s of a copy."}});
+  static const Row<Ceilings> made(
+      "Ceilings", "What the machine does at most, measured.",
+      {{"device", &Ceilings::device},
+       {"threads", &Ceilings::threads},
+       {"flops", &Ceilings::flops, "FLOP/s by type."},
+       {"bytes", &Ceilings::bytes, "Bytes/s of a copy."},
+       {"emulated", &Ceilings::emulated, "Types that the CPU has no units for."}});
   return made;
 }
 
@@ -146,12 +151,7 @@ auto seconds_in(std::vector<double> ProfileRun::*list) {
 
 std::vector<std::string> hints_of(const Profiled& item) {
   std::vector<std::string> hints;
-  for (const AlignmentHint& hint : item.profile.hints) {
-    std::string text = hint.operation + " " + hint.dtype + " ";
-    for (std::size_t i = 0; i < hint.dimensions.size(); ++i)
-      text += (i ? " x " : "") + std::to_string(hint.dimensions[i]);
-    hints.push_back(text + ": not multiples of " + std::to_string(hint.multiple));
-  }
+  for (const ProductHint& hint : item.profile.hints) hints.push_back(text_of(hint));
   return hints;
 }
 
@@ -184,7 +184,8 @@ const Row<Profiled>& profiled_row() {
        {"ceilings", [](const Profiled& item) { return item.profile.ceilings; }, ceilings_row()},
        {"operators", operators_of, operator_row(), "The longest first."},
        {"memory", memory_of, part_row_of_memory(), "Empty: it was not divided."},
-       {"hints", hints_of, "Shapes that keep matrix products from the tensor cores' speed."}});
+       {"hints", hints_of,
+        "What keeps matrix products and convolutions from the tensor cores' speed."}});
   return made;
 }
 

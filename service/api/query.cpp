@@ -124,12 +124,40 @@ Query<std::string> date_query(const char* name, const char* text) {
   return {name, text, {{"type", "string"}, {"format", "date"}}, "a date such as 2026-08-20", parse};
 }
 
-Query<CommitSha> commit_query(const char* name, const char* text) {
-  const auto parse = [](const std::string& given) { return CommitSha::parse(given); };
+bool is_commit_name(const std::string& text) {
+  return CommitSha::parse(text) ||
+         (text.size() >= 4 && text.size() <= 40 &&
+          text.find_first_not_of("0123456789abcdef") == std::string::npos);
+}
+
+bool is_build_name(const std::string& text) {
+  return !text.empty() && text.size() <= 200 && std::isalnum(static_cast<unsigned char>(text[0])) &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) {
+           return std::isalnum(c) || std::string_view(".+_!-").find(c) != std::string_view::npos;
+         });
+}
+
+Query<std::string> commit_name_query(const char* name, const char* text) {
+  const auto parse = [](const std::string& given) {
+    return is_commit_name(given) ? std::optional(given) : std::nullopt;
+  };
   return {name,
           text,
-          {{"type", "string"}, {"pattern", "^[0-9a-fA-F]{40}$"}},
-          "40 hexadecimal digits",
+          {{"type", "string"}, {"pattern", "^([0-9a-f]{4,40}|[0-9a-fA-F]{40})$"}},
+          "a commit: 4 to 40 hexadecimal digits in lower case, with which only one begins",
+          parse};
+}
+
+Query<std::string> build_name_query(const char* name, const char* text) {
+  const auto parse = [](std::string given) {
+    // A version's plus that was not escaped means a space in a query.
+    std::replace(given.begin(), given.end(), ' ', '+');
+    return is_build_name(given) ? std::optional(given) : std::nullopt;
+  };
+  return {name,
+          text,
+          {{"type", "string"}, {"pattern", "^[0-9A-Za-z][0-9A-Za-z.+_!-]{0,199}$"}},
+          "a build: its id, or a version or commit with which only one begins",
           parse};
 }
 

@@ -66,7 +66,12 @@ Query<std::string> metric_query();
 Query<std::string> workload_query();
 Query<Time> time_query(const char* name, const char* text);
 Query<std::string> date_query(const char* name, const char* text);
-Query<CommitSha> commit_query(const char* name, const char* text);
+// What people type in place of an id; references.hpp finds what they mean. A commit: 4 to 40 digits
+// in lower case, or all 40. A build: its id, a version, or how that or a commit begins.
+bool is_commit_name(const std::string& text);
+bool is_build_name(const std::string& text);
+Query<std::string> commit_name_query(const char* name, const char* text);
+Query<std::string> build_name_query(const char* name, const char* text);
 // The first digits of a commit's name, in lower case.
 Query<std::string> commit_prefix_query(const char* name, const char* text);
 // A variant, or a part of a workload's name.

@@ -16,6 +16,7 @@ web::Response report_answer(const web::Request& request, const std::string& titl
   if (kind(request).value_or(ReportKind::markdown) == ReportKind::html) {
     response.content_type = "text/html; charset=utf-8";
     response.body = html_page(title, markdown);
+    response.page_style = html_style();
   } else {
     response.content_type = "text/markdown; charset=utf-8";
     response.body = markdown;

@@ -87,9 +87,17 @@ std::vector<std::string> fields_of(const web::Request& request, const Schema& ro
   return wanted;
 }
 
+// A spreadsheet computes a cell that begins so, whoever wrote its text.
+std::string no_formula(std::string text) {
+  constexpr std::string_view begins = "=+-@\t\r";
+  if (!text.empty() && begins.find(text.front()) != begins.npos) text.insert(0, 1, '\'');
+  return text;
+}
+
+// Numbers stay numbers.
 std::string csv_value(const json& value) {
   if (value.is_null()) return "";
-  if (value.is_string()) return csv_cell(value.get<std::string>());
+  if (value.is_string()) return csv_cell(no_formula(value.get<std::string>()));
   return csv_cell(value.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 

@@ -1,6 +1,7 @@
 #include "service/api/respond.hpp"
 
 #include "storage/model/foreign_json.hpp"
+#include "storage/model/job.hpp"
 
 namespace nightjar::service::api {
 
@@ -42,8 +43,17 @@ std::string cause_of(const std::exception& error) {
 }
 
 Schema reason_schema() {
-  return named("Reason", line_schema(2000));
+  return named("Reason", line_schema(longest_reason));
 }
+
+namespace {
+
+void require_object(const web::Request& request, const nlohmann::json& body) {
+  if (body.is_discarded() || !body.is_object())
+    throw Refused(400, "Bad body", request.path + " needs a JSON object as its body.");
+}
+
+}  // namespace
 
 nlohmann::json parse_object(const web::Request& request) {
   if (is_nested_deeper(request.body))
@@ -51,18 +61,25 @@ nlohmann::json parse_object(const web::Request& request) {
                   "The body of " + request.path + " has more than " +
                       std::to_string(deepest_nesting) + " levels of nesting.");
   auto body = nlohmann::json::parse(request.body, nullptr, false);
-  if (body.is_discarded() || !body.is_object())
-    throw Refused(400, "Bad body", request.path + " needs a JSON object as its body.");
+  require_object(request, body);
   return body;
 }
 
 nlohmann::json checked_body(const web::Request& request, const Schema& schema) {
-  auto body = parse_object(request);
+  return checked(request, parse_object(request), schema);
+}
+
+nlohmann::json checked(const web::Request& request, nlohmann::json body, const Schema& schema) {
+  require_object(request, body);
   auto faults = faults_of(body, schema);
   if (faults.empty()) {
     make_integers(body);
     return body;
   }
+  refuse_body(request, std::move(faults));
+}
+
+void refuse_body(const web::Request& request, std::vector<FieldFault> faults) {
   const auto detail = "In the body of " + request.path + ", '" + faults.front().pointer.substr(1) +
                       "' " + faults.front().detail + ".";
   throw Refused(400, "Bad body", detail, std::move(faults));

@@ -36,6 +36,9 @@ web::Response json_answer(const nlohmann::json& body, unsigned status = 200);
 nlohmann::json parse_object(const web::Request& request);
 // The body as it is described; else Refused (400) field by field.
 nlohmann::json checked_body(const web::Request& request, const Schema& schema);
+// The same of a body that was parsed already.
+nlohmann::json checked(const web::Request& request, nlohmann::json body, const Schema& schema);
+[[noreturn]] void refuse_body(const web::Request& request, std::vector<FieldFault> faults);  // 400
 template <class T>
 T parse_body(const web::Request& request, const Described<T>& body) {
   return body.read(checked_body(request, body.schema()));

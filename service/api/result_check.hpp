@@ -1,4 +1,5 @@
-// Whether a result can be what its job asked for. Used before it is stored.
+// Whether a result can be what its job asked for, and a run something that was measured. Used
+// before it is stored.
 #pragma once
 
 #include <string>
@@ -7,8 +8,10 @@
 
 namespace nightjar::service::api {
 
-// Says what cannot be and in which run; empty if all can. That is a number which nobody can have
-// measured, or an environment that is not the job's: then the result is of another build.
+// Says which number of a run nobody can have measured; empty if all can be.
+std::string impossible_in(const RunResult& run);
+// Says what cannot be of the session around its runs; empty if all can. An environment that is not
+// the job's makes it a result of another build.
 std::string impossible_in(const JobSpec& spec, const SessionResult& result);
 
 }  // namespace nightjar::service::api

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <malloc.h>
 
 #include "storage/base/log.hpp"
 #include "web/secret.hpp"
@@ -45,6 +46,62 @@ web::Response query(Context& context, const Work& work, const web::Request& requ
   }
 }
 
+// Whatever goes wrong in a change becomes its answer.
+template <class Work>
+web::Response answer_of(Context& context, const std::string& path, const Work& work) {
+  try {
+    return work();
+  } catch (const Refused& refused) {
+    return refused.response();
+  } catch (const storage::Error& error) {
+    return database_failed(context, error);
+  } catch (const nlohmann::json::exception& error) {
+    return web::problem(400, "Bad body", cause_of(error));
+  } catch (const std::exception& error) {
+    log::error("a change failed path={} error=\"{}\"", path, error.what());
+    return web::problem(500, "Internal error", "The request failed; the service's log says why.");
+  }
+}
+
+// What came of a large body lies scattered in the heap, which keeps it. One that is smaller is not
+// worth the look at the whole heap.
+constexpr std::size_t large_body_bytes = 1 << 20;
+
+void give_memory_back(const Context& context, std::size_t body_bytes) {
+  if (body_bytes >= large_body_bytes) asio::post(context.intake, [] { ::malloc_trim(0); });
+}
+
+// A failure to judge is an answer, too: nothing is read for it.
+template <class Judged>
+void judge_head(Context& context, const web::Request& request, const web::Route::Verdict& verdict,
+                const Judged& judged) {
+  std::optional<web::Response> refused;
+  bool is_judged = false;
+  auto failed = answer_of(context, request.path, [&] {
+    refused = judged();
+    is_judged = true;
+    return web::Response();
+  });
+  if (!is_judged) refused = std::move(failed);
+  verdict(std::move(refused));
+}
+
+void store_in_parts(Context& context, std::string path, Routes::Store store,
+                    std::function<void(web::Response)> done) {
+  asio::post(context.write, [&context, path = std::move(path), store = std::move(store),
+                             done = std::move(done)]() mutable {
+    std::optional<web::Response> answer;
+    auto failed = answer_of(context, path, [&] {
+      answer = store(context.writer);
+      return web::Response();
+    });
+    if (!answer && failed.status == 200)
+      return store_in_parts(context, std::move(path), std::move(store), std::move(done));
+    store = {};  // and with it what came of the body
+    done(answer ? *std::move(answer) : std::move(failed));
+  });
+}
+
 constexpr const char* varies = "Accept, Accept-Encoding";
 
 web::Response unchanged(const std::string& etag) {
@@ -77,11 +134,12 @@ void read_kept(Context& context, const Work& work, const web::Request& request,
     if (const auto etag = context.cache.etag(ticket); !etag.empty() && etag == *wanted)
       return respond(unchanged(etag));
   if (const auto answer = context.cache.find(ticket)) return respond(for_client(request, answer));
-  const bool first = context.cache.join(ticket, [request, respond](const Cache::Answer& answer) {
+  // Without copies, which no ledger would know: the request lives as long as its respond.
+  const bool first = context.cache.join(ticket, [&request, respond](const Cache::Answer& answer) {
     respond(for_client(request, answer));
   });
   if (!first) return;
-  asio::post(context.read, [&context, work, request, ticket] {
+  context.turns.post(request, [&context, work, &request, ticket] {
     auto response = query(context, work, request);
     compress(request, response);
     tag(response);
@@ -93,6 +151,11 @@ void read_kept(Context& context, const Work& work, const web::Request& request,
 
 }  // namespace
 
+Routes::Routes(web::Server& with_server, Context& with_context)
+    : server(with_server), context(with_context) {
+  context.cache.charge_to(server.ledger());
+}
+
 void Routes::describe(Operation operation) {
   if (operation.role != web::Role::none)
     operation.problems.insert(operation.problems.end(), {no_token, weak_token});
@@ -100,20 +163,75 @@ void Routes::describe(Operation operation) {
   operations_.push_back(std::move(operation));
 }
 
+void Routes::serve(Operation operation, web::Route route) {
+  route.method = operation.method;
+  route.pattern = operation.path;
+  route.role = operation.role;
+  server.add(std::move(route));
+  describe(std::move(operation));
+}
+
 void Routes::add(Operation operation, web::Handler handler,
                  std::optional<asio::any_io_executor> executor, std::size_t body_limit,
-                 Refuse refuse) {
-  server.add({operation.method, operation.path, operation.role, std::move(executor),
-              std::move(handler), body_limit, std::move(refuse)});
-  describe(std::move(operation));
+                 Refuse refuse, Judge judge) {
+  web::Route route;
+  route.executor = std::move(executor);
+  route.handler = std::move(handler);
+  route.body_limit = body_limit;
+  route.refuse = std::move(refuse);
+  if (judge)
+    route.judge = [&context = context, judge = std::move(judge)](
+                      const std::shared_ptr<const web::Request>& request,
+                      const web::Route::Verdict& verdict) {
+      context.turns.post(*request, [&context, judge, request, verdict] {
+        judge_head(context, *request, verdict, [&] {
+          const auto database = context.readers.borrow();
+          return judge(*database, *request);
+        });
+      });
+    };
+  serve(std::move(operation), std::move(route));
+}
+
+void Routes::take(Operation operation, Judge judge, ReadBody read, std::size_t body_limit) {
+  web::Route route;
+  route.executor = context.intake;
+  route.body_limit = body_limit;
+  if (judge)
+    route.judge = [&context = context, judge = std::move(judge)](
+                      const std::shared_ptr<const web::Request>& request,
+                      const web::Route::Verdict& verdict) {
+      asio::post(context.write, [&context, judge, request, verdict] {
+        judge_head(context, *request, verdict, [&] { return judge(context.writer, *request); });
+      });
+    };
+  route.handler = [&context = context, known = operation.parameters, read = std::move(read)](
+                      const web::Request& request, const web::Respond& respond) {
+    Store store;
+    const auto failed = answer_of(context, request.path, [&] {
+      check_query(request, known);
+      store = read(request);
+      return web::Response{};
+    });
+    const std::size_t bytes = request.body.size();
+    if (!store) {
+      respond(failed);
+      return give_memory_back(context, bytes);
+    }
+    store_in_parts(context, request.path, std::move(store),
+                   [&context, respond, bytes](auto answer) {
+                     respond(std::move(answer));
+                     give_memory_back(context, bytes);
+                   });
+  };
+  serve(std::move(operation), std::move(route));
 }
 
 void Routes::read(Operation operation, Work work, Kept kept) {
   operation.problems.push_back(bad_query);
   if (kept == Kept::until_change) operation.problems.push_back(not_modified);
-  const auto executor = kept == Kept::never ? std::optional(context.read) : std::nullopt;
-  auto handler = [&context = context, known = operation.parameters, work = std::move(work), kept](
-                     const web::Request& request, web::Respond respond) {
+  web::Handler handler = [&context = context, known = operation.parameters, work = std::move(work),
+                          kept](const web::Request& request, web::Respond respond) {
     try {
       check_query(request, known);
       if (kept == Kept::until_change) return read_kept(context, work, request, respond);
@@ -124,23 +242,32 @@ void Routes::read(Operation operation, Work work, Kept kept) {
     compress(request, response);
     respond(std::move(response));
   };
-  add(std::move(operation), std::move(handler), executor);
+  if (kept == Kept::never)
+    add_reading(std::move(operation), std::move(handler));
+  else
+    add(std::move(operation), std::move(handler));
+}
+
+void Routes::add_reading(Operation operation, web::Handler handler, std::size_t body_limit,
+                         Judge judge) {
+  auto in_turn = [&context = context, handler = std::move(handler)](const web::Request& request,
+                                                                    web::Respond respond) {
+    // The request lives as long as its respond.
+    context.turns.post(request, [handler, &request, respond = std::move(respond)] {
+      web::answer_by(handler, request, respond);
+    });
+  };
+  add(std::move(operation), std::move(in_turn), std::nullopt, body_limit, {}, std::move(judge));
 }
 
 void Routes::write(Operation operation, Work work, std::size_t body_limit, Refuse refuse) {
   if (!operation.body) operation.problems.push_back(bad_query);
   auto handler = [&context = context, known = operation.parameters, work = std::move(work)](
                      const web::Request& request, web::Respond respond) {
-    try {
+    respond(answer_of(context, request.path, [&] {
       check_query(request, known);
-      respond(work(context.writer, request));
-    } catch (const Refused& refused) {
-      respond(refused.response());
-    } catch (const storage::Error& error) {
-      respond(database_failed(context, error));
-    } catch (const nlohmann::json::exception& error) {
-      respond(web::problem(400, "Bad body", cause_of(error)));
-    }
+      return work(context.writer, request);
+    }));
   };
   add(std::move(operation), std::move(handler), context.write, body_limit, std::move(refuse));
 }

@@ -17,8 +17,7 @@ namespace nightjar::service::api {
 
 class Routes {
  public:
-  Routes(web::Server& with_server, Context& with_context)
-      : server(with_server), context(with_context) {}
+  Routes(web::Server& with_server, Context& with_context);
 
   enum class Kept { until_change, never };
   // A GET that queries a reader. What is kept until the database changes has an ETag. Other query
@@ -27,10 +26,23 @@ class Routes {
   // A POST, or another method, that works on the writer. `refuse`: as web::Route has it.
   using Refuse = std::function<std::optional<web::Response>(const web::Request&)>;
   void write(Operation operation, Work work, std::size_t body_limit = 1 << 20, Refuse refuse = {});
+  // Judges a request by its head, before a byte of its body is read. nullopt lets the body come.
+  using Judge =
+      std::function<std::optional<web::Response>(storage::Database&, const web::Request&)>;
+  // A POST whose body may be large. `read` makes something of it on the thread for bodies, one at a
+  // time; what it returns only stores that, on the writer, and is called again while it returns
+  // nullopt: others' work comes in between. `judge` runs on the writer, too.
+  using Store = std::function<std::optional<web::Response>(storage::Database&)>;
+  using ReadBody = std::function<Store(const web::Request&)>;
+  void take(Operation operation, Judge judge, ReadBody read, std::size_t body_limit);
   // Anything else: `handler` does what it is to do and answers. nullopt: on the I/O thread.
+  // `judge` is given a reader.
   void add(Operation operation, web::Handler handler,
            std::optional<boost::asio::any_io_executor> executor = std::nullopt,
-           std::size_t body_limit = 1 << 20, Refuse refuse = {});
+           std::size_t body_limit = 1 << 20, Refuse refuse = {}, Judge judge = {});
+  // Likewise, where the queries run, in the turn that the request's token gives it.
+  void add_reading(Operation operation, web::Handler handler, std::size_t body_limit = 1 << 20,
+                   Judge judge = {});
   // Something that answers already and is only to be documented.
   void describe(Operation operation);
 
@@ -83,6 +95,7 @@ class Routes {
   Context& context;
 
  private:
+  void serve(Operation operation, web::Route route);
   std::vector<Operation> operations_;
 };
 
@@ -95,8 +108,10 @@ void add_trust_routes(Routes& routes);
 void add_suite_routes(Routes& routes);
 void add_profile_routes(Routes& routes);
 void add_extent_routes(Routes& routes);
+void add_about_routes(Routes& routes);
 void add_author_routes(Routes& routes);  // and who repaired what
 void add_triage_routes(Routes& routes);  // POST /regressions/{id}/dismiss and others
+void add_report_routes(Routes& routes);  // POST /reports/{id}/retry
 void add_night_routes(Routes& routes);   // POST /nights, /nights/{id}/cancel
 void add_job_routes(Routes& routes);     // POST /jobs/{id}/cancel
 void add_mark_routes(Routes& routes);    // POST /marks, DELETE /marks/{id}

@@ -4,6 +4,7 @@
 
 #include "bisect/statistics.hpp"
 #include "service/api/query.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/run_value.hpp"
 #include "storage/model/workload_variant.hpp"
 
@@ -49,7 +50,7 @@ const Row<Level>& level_row() {
 }  // namespace
 
 json parsed_or(const std::string& text, json otherwise) {
-  auto value = json::parse(text, nullptr, false);
+  auto value = parse_foreign(text);
   return value.type() == otherwise.type() ? value : otherwise;
 }
 
@@ -181,7 +182,7 @@ const Row<Workload>& workload_row() {
        {"backend", part(&WorkloadName::backend)},
        {"size", part([](const WorkloadName& name) { return nightjar::size_of(name); }),
         "Of a model of a published list; null: it has one size only."},
-       {"domain", part(domain_of), "As TorchBench has them, by the model's name.",
+       {"domain", part(domain_of), "As TorchBench or the workload's author says; else unknown.",
         domain_schema()}});
   return made;
 }

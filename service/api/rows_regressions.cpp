@@ -1,6 +1,8 @@
 #include "service/api/rows.hpp"
 #include "service/builds/origin.hpp"
+#include "service/engine/outcome/effect.hpp"
 #include "service/engine/search/package_searches.hpp"
+#include "service/engine/verdict/levels.hpp"
 #include "storage/affected_classes.hpp"
 #include "storage/locks.hpp"
 #include "storage/package_searches.hpp"
@@ -12,7 +14,8 @@ namespace {
 const Row<AffectedSeries>& affected_row() {
   using Shown = AffectedSeries;
   static const Row<Shown> made(
-      "AffectedSeries", "What one series shows.",
+      "AffectedSeries",
+      "What one series shows: side by side once it was confirmed, before that in its night.",
       {{"series", &Shown::series},
        {"workload", of_series(&Shown::series, &Series::workload_name), "The workload's name."},
        {"metric", of_series(&Shown::series, &Series::metric)},
@@ -24,6 +27,19 @@ const Row<AffectedSeries>& affected_row() {
        {"ratio", &Shown::ratio, "after / before"},
        {"low", &Shown::low},
        {"high", &Shown::high}});
+  return made;
+}
+
+const Row<Effect>& effect_row() {
+  static const Row<Effect> made(
+      "Effect", "The size that counts: of the first series, after / before.",
+      {{"source", &Effect::source,
+        "What measured it. search: the step at the culprit or range. confirmation: both builds "
+        "side by side. screening: one night against its level. history: an imported step."},
+       {"ratio", &Effect::ratio,
+        "Of failures and of metrics that are near zero in health, before and after say more."},
+       {"low", &Effect::low},
+       {"high", &Effect::high}});
   return made;
 }
 
@@ -204,6 +220,9 @@ const Row<Regression>& regression_row() {
   const auto cause = [](const Regression& regression, Rows& rows) {
     return cause_among_packages(rows.db, regression);
   };
+  const auto effect = [](const Regression& regression, Rows& rows) {
+    return effect_of(rows.db, regression, rows.series_of(regression.series.front().series));
+  };
   const auto pins = [](const Regression& regression, Rows& rows) {
     return storage::pin_moves_of(rows.db, regression.id);
   };
@@ -215,6 +234,10 @@ const Row<Regression>& regression_row() {
        {"machine", &Regression::machine},
        {"good", build_at(&Regression::good), build_ref()},
        {"bad", build_at(&Regression::bad), build_ref()},
+       {"counted", [](const Regression& regression) { return is_counted(regression.state); },
+        "It is one of the regressions that are counted: it was confirmed, nobody dismissed it, "
+        "and it is no part of another one."},
+       {"effect", effect, effect_row()},
        {"series", &Regression::series, affected_row(), "The lead series first."},
        {"classes", classes, class_row(),
         "Machine classes by id. One about which nothing is decided yet is left out."},

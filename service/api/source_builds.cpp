@@ -4,6 +4,7 @@
 
 #include "service/api/agent_messages.hpp"
 #include "service/api/claimant.hpp"
+#include "service/api/result_reader.hpp"
 #include "service/api/routes.hpp"
 #include "service/builds/artifacts.hpp"
 #include "service/builds/uploads.hpp"
@@ -20,7 +21,6 @@ namespace {
 
 constexpr std::size_t part_bytes = 8u << 20;
 constexpr std::size_t log_bytes = 16u << 20;
-constexpr std::int64_t wheel_bytes = 16ll << 30;
 
 struct WheelPart {
   std::uint64_t received = 0;
@@ -76,9 +76,27 @@ Job held_build(const Database& db, const Request& request, std::int64_t attempt)
   if (!job || job->spec.kind != JobKind::build) refuse_unknown("build job", id.value);
   const bool open = job->state == JobState::leased || job->state == JobState::queued;
   const auto nonce = nonce_query(request);
-  const bool held = made_claim(db, *job, static_cast<int>(attempt), nonce, request.principal);
+  const bool held =
+      made_claim(db, storage::claim_of(*job), static_cast<int>(attempt), nonce, request.principal);
   if (!open || !held) refuse_lost(*job, static_cast<int>(attempt));
   return *std::move(job);
+}
+
+// By the head: whether this sender may send something for the job.
+std::optional<web::Response> judge_build(const Database& db, const Request& request) {
+  held_build(db, request, required(attempt_query, request));
+  return std::nullopt;
+}
+
+std::uint64_t append(Context& context, const Upload& upload, std::uint64_t offset,
+                     std::string_view part) {
+  try {
+    const auto received = context.uploads.append(upload, offset, part);
+    context.artifacts.count_too(context.uploads.size_bytes());
+    return received;
+  } catch (const UploadsFull& error) {
+    throw Refused(507, "Not stored", "The part was not stored: " + std::string(error.what()) + ".");
+  }
 }
 
 // On a reader's thread: a wheel has hundreds of megabytes, so the writer never sees them.
@@ -87,23 +105,29 @@ web::Response take_part(Context& context, const Request& request) {
   const auto offset = static_cast<std::uint64_t>(required(offset_query, request));
   const auto size = static_cast<std::uint64_t>(required(size_query, request));
   const Sha256 sha256 = required(sha256_query, request);
-  if (size == 0 || size > wheel_bytes || offset + request.body.size() > size)
+  if (size > context.uploads.limits().each)
+    throw Refused(422, "Wheel too large",
+                  "A wheel has at most " + std::to_string(context.uploads.limits().each) +
+                      " bytes here; half of artifact_bytes is for wheels on their way.");
+  if (size == 0 || offset > size || request.body.size() > size - offset)
     throw Refused(422, "Bad part", "The part does not lie within a wheel of this size.");
   const Job job = [&] {
     const auto reader = context.readers.borrow();
     return held_build(*reader, request, attempt);
   }();
   if (context.artifacts.holds(sha256)) return json_answer(wheel_part().write({size, true}));
-  const std::uint64_t received = context.uploads.append(job.id, sha256, offset, request.body);
+  const Upload upload{job.id, *job.runner, sha256};
+  const std::uint64_t received = append(context, upload, offset, request.body);
   if (received > size) {
     context.uploads.remove(job.id);
     throw Refused(422, "Bad wheel", "More is here than the wheel has; send it again.");
   }
   if (received < size) return json_answer(wheel_part().write({received, false}));
-  if (!context.uploads.verify(job.id, sha256))
+  if (!context.uploads.verify(upload))
     throw Refused(422, "Bad wheel",
                   "What came has another hash than " + sha256.str() + "; send it again.");
-  context.artifacts.add(context.uploads.file(job.id, sha256));
+  context.artifacts.add(context.uploads.file(upload));
+  context.artifacts.count_too(context.uploads.size_bytes());
   log::info("wheel received job={} sha256={} bytes={}", job.id.value, sha256.brief(), size);
   return json_answer(wheel_part().write({size, true}));
 }
@@ -161,6 +185,7 @@ web::Response take_outcome(Database& db, Context& context, const Request& reques
   SourceResult result;
   try {
     from_json(asked.result, result);
+    cut(result.reason);
   } catch (const json::exception& error) {
     throw Refused(422, "Bad result", cause_of(error));
   }
@@ -174,7 +199,7 @@ web::Response take_outcome(Database& db, Context& context, const Request& reques
   }
   storage::Transaction transaction(db);
   auto accepted = storage::Accepted::stale;
-  if (made_claim(db, *job, asked.attempt, asked.nonce, request.principal)) {
+  if (made_claim(db, storage::claim_of(*job), asked.attempt, asked.nonce, request.principal)) {
     accepted = storage::store_source_result(transaction, id, asked.attempt, result, build,
                                             context.clock.now());
     storage::touch_runner(transaction, *job->runner, context.clock.now());
@@ -235,26 +260,27 @@ void add_source_build_routes(Routes& routes) {
   constexpr Problem wrong{422, "TheWheelOrItsResultIsWrong",
                           "The wheel has another hash, or the result contradicts itself."};
   constexpr Problem full{507, "TheFileWasNotStored", "The file was not stored; send it later."};
-  routes.add({.path = "/api/v1/agent/jobs/{id}/wheel",
-              .id = "send_wheel",
-              .summary = "Send the next part of a wheel; an empty part asks where to go on",
-              .method = web::Method::put,
-              .role = web::Role::runner,
-              .parameters = {attempt_query, nonce_query, offset_query, size_query, sha256_query},
-              .body = Body{.schema = bytes, .required = false, .type = "application/octet-stream"},
-              .answers = {{.schema = wheel_part().schema()}},
-              .problems = {no_job, lost, wrong, full}},
-             handler(context, take_part), context.read, part_bytes);
-  routes.add({.path = "/api/v1/agent/jobs/{id}/log",
-              .id = "send_log",
-              .summary = "Send a build's log",
-              .method = web::Method::put,
-              .role = web::Role::runner,
-              .parameters = {attempt_query, nonce_query},
-              .body = Body{.schema = text, .type = "text/plain"},
-              .answers = {{.schema = done().schema()}},
-              .problems = {no_job, lost, full}},
-             handler(context, take_log), context.read, log_bytes);
+  routes.add_reading(
+      {.path = "/api/v1/agent/jobs/{id}/wheel",
+       .id = "send_wheel",
+       .summary = "Send the next part of a wheel; an empty part asks where to go on",
+       .method = web::Method::put,
+       .role = web::Role::runner,
+       .parameters = {attempt_query, nonce_query, offset_query, size_query, sha256_query},
+       .body = Body{.schema = bytes, .required = false, .type = "application/octet-stream"},
+       .answers = {{.schema = wheel_part().schema()}},
+       .problems = {no_job, lost, wrong, full}},
+      handler(context, take_part), part_bytes, judge_build);
+  routes.add_reading({.path = "/api/v1/agent/jobs/{id}/log",
+                      .id = "send_log",
+                      .summary = "Send a build's log",
+                      .method = web::Method::put,
+                      .role = web::Role::runner,
+                      .parameters = {attempt_query, nonce_query},
+                      .body = Body{.schema = text, .type = "text/plain"},
+                      .answers = {{.schema = done().schema()}},
+                      .problems = {no_job, lost, full}},
+                     handler(context, take_log), log_bytes, judge_build);
   routes.write({.path = "/api/v1/agent/jobs/{id}/outcome",
                 .id = "send_outcome",
                 .summary = "Say what came of a build",
@@ -266,12 +292,12 @@ void add_source_build_routes(Routes& routes) {
                [&context](Database& db, const Request& request) {
                  return take_outcome(db, context, request);
                });
-  routes.add({.path = "/api/v1/jobs/{id}/log",
-              .id = "get_job_log",
-              .summary = "The log of a build's last attempt",
-              .answers = {{.text = "The log.", .schema = text, .type = "text/plain"}},
-              .problems = {no_job}},
-             handler(context, show_log), context.read);
+  routes.add_reading({.path = "/api/v1/jobs/{id}/log",
+                      .id = "get_job_log",
+                      .summary = "The log of a build's last attempt",
+                      .answers = {{.text = "The log.", .schema = text, .type = "text/plain"}},
+                      .problems = {no_job}},
+                     handler(context, show_log));
 }
 
 }  // namespace nightjar::service::api

@@ -110,7 +110,7 @@ const Row<SuiteMember>& member_row() {
        {"domain",
         [](const SuiteMember& member) {
           const auto name = WorkloadName::parse(member.name);
-          return name ? domain_of(*name) : std::string("other");
+          return name ? domain_of(*name) : std::string("unknown");
         },
         "", domain_schema()},
        {"version", &SuiteMember::version},

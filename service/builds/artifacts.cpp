@@ -137,8 +137,14 @@ void Artifacts::touch(const Sha256& sha256, Entry& entry) {
                       ignored);
 }
 
-void Artifacts::make_room(const Sha256& keep) {
-  std::uint64_t sum = 0;
+void Artifacts::count_too(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  beside_bytes_ = bytes;
+  make_room(std::nullopt);
+}
+
+void Artifacts::make_room(const std::optional<Sha256>& keep) {
+  std::uint64_t sum = beside_bytes_;
   for (const auto& [sha256, entry] : entries_) sum += entry.size_bytes;
   while (sum > limit_bytes_) {
     auto oldest = entries_.end();

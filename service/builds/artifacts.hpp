@@ -40,6 +40,10 @@ class Artifacts {
   // bisections.
   void pin(std::set<Sha256> pinned);
   std::uint64_t size_bytes() const;
+  std::uint64_t limit_bytes() const { return limit_bytes_; }
+  // So much lies beside them and counts against the limit, too, such as wheels on their way. Makes
+  // room for it.
+  void count_too(std::uint64_t bytes);
 
  private:
   struct Entry {
@@ -50,11 +54,11 @@ class Artifacts {
   void scan();
   bool is_untouched(const Sha256& sha256, const Entry& entry) const;
   void touch(const Sha256& sha256, Entry& entry);
-  void make_room(const Sha256& keep);
+  void make_room(const std::optional<Sha256>& keep);
   std::filesystem::path file_of(const Sha256& sha256) const { return folder_ / sha256.str(); }
 
   std::filesystem::path folder_;
-  std::uint64_t limit_bytes_;
+  std::uint64_t limit_bytes_, beside_bytes_ = 0;
   const Clock& clock_;
   mutable std::mutex mutex_;
   std::map<Sha256, Entry> entries_;

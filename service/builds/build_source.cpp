@@ -13,4 +13,15 @@ std::unique_ptr<BuildSource> make_source(const Config::Source& config, const std
   return std::make_unique<DirectorySource>(config.directory, wanted);
 }
 
+std::string keys_to_check(const Config::Source& source, const Project& project) {
+  return std::string(source.index.empty() ? "[source] directory" : "[source] index") +
+         ", variant and python_tag" + (project.is_pytorch() ? "" : ", and [project] package");
+}
+
+std::string nothing_listed(const Config::Source& source, const Project& project) {
+  const std::string where = source.index.empty() ? source.directory.string() : source.index.text();
+  return where + " lists no wheel of " + project.package + " of variant " + source.variant +
+         " for " + source.python_tag + "; check " + keys_to_check(source, project);
+}
+
 }  // namespace nightjar::service

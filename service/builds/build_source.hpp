@@ -56,4 +56,9 @@ class BuildSource {
 std::unique_ptr<BuildSource> make_source(const Config::Source& config, const std::string& package,
                                          std::stop_token stop = {});
 
+// "[source] index, variant and python_tag": what decides which wheels a source lists.
+std::string keys_to_check(const Config::Source& source, const Project& project);
+// What an operator is told where a source lists nothing.
+std::string nothing_listed(const Config::Source& source, const Project& project);
+
 }  // namespace nightjar::service

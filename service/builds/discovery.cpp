@@ -53,14 +53,6 @@ const Build* find_wheel(const std::vector<Build>& builds, const std::string& fil
   return found == builds.end() ? nullptr : &*found;
 }
 
-std::string nothing_listed(const Config::Source& source, const std::string& package) {
-  const std::string where = source.index.empty() ? source.directory.string() : source.index.text();
-  return where + " lists no wheel of " + package + " of variant " + source.variant + " for " +
-         source.python_tag + "; check " +
-         (source.index.empty() ? "[source] directory" : "[source] index") +
-         ", variant and python_tag";
-}
-
 // Removes a download that was not taken over.
 struct Download {
   std::filesystem::path path;
@@ -147,7 +139,7 @@ Survey Discovery::look_once(const Known& known) {
   try {
     listed = source_.list();
     survey.problems = source_.problems();
-    if (listed.empty()) survey.source_failure = nothing_listed(place_, config_.project.package);
+    if (listed.empty()) survey.source_failure = nothing_listed(place_, config_.project);
   } catch (const std::exception& error) {
     is_listed = false;
     survey.source_failure = error.what();

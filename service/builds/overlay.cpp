@@ -9,6 +9,7 @@
 #include "service/builds/overlay_archive.hpp"
 #include "service/builds/packages.hpp"
 #include "service/builds/wheel_name.hpp"
+#include "storage/base/foreign_text.hpp"
 
 namespace nightjar::service {
 
@@ -16,6 +17,11 @@ namespace {
 
 std::string url_of(const Sha256& sha256) {
   return "/api/v1/artifacts/" + sha256.str();
+}
+
+// Whether a path of the repository may be named in a job, an archive's list and on a page.
+bool is_plain(const std::string& path) {
+  return path == one_line(path);
 }
 
 // Which files are laid over a wheel of one commit to get another's.
@@ -42,6 +48,7 @@ class Layers {
 
  private:
   void place(const std::string& path, bool is_there) {
+    if (!is_plain(path)) return;  // nothing can import it
     if (is_there && after_.installs(path))
       files_.insert(path);
     else if (before_.installs(path))
@@ -62,6 +69,8 @@ std::variant<OverlayPlan, NoOverlay> plan_over(const git::CommitGraph& graph, co
   Layers layers(graph, *base.commit, commit, project);
   for (const git::ChangedPath& change : graph.changed_paths(*base.commit, commit)) {
     const PathEffect effect = classify(change.path, project);
+    if (effect != PathEffect::none && !is_plain(change.path))
+      return NoOverlay{one_line(change.path) + " has a name that is no plain text"};
     const bool header = effect == PathEffect::header;
     if (effect == PathEffect::native || (header && use == OverlayUse::any_workload))
       return NoOverlay{change.path + " differs from " + base.version + " and needs a native build"};

@@ -114,7 +114,8 @@ std::variant<Proved, Unproved> prove_by_name(const Build& build, const git::Comm
 std::optional<std::string> metadata_disagrees(const Build& build, const WheelFacts& facts,
                                               const Project& project) {
   if (normalized_name(facts.metadata_name) != normalized_name(project.package))
-    return "its METADATA is of '" + facts.metadata_name + "', not " + project.package;
+    return "its METADATA is of '" + facts.metadata_name + "', not " + project.package +
+           (project.is_pytorch() ? "" : "; check [project] package");
   if (facts.metadata_version != build.version)
     return "its METADATA says version " + facts.metadata_version + ", the file name " +
            build.version;

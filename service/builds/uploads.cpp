@@ -25,24 +25,60 @@ std::string prefix_of(JobId job) {
   return std::to_string(job.value) + "-";
 }
 
+// In a file's name, behind its job.
+std::string mark_of(RunnerId builder) {
+  return "-" + std::to_string(builder.value) + "-";
+}
+
 }  // namespace
 
-Uploads::Uploads(fs::path folder) : folder_(std::move(folder)) {
+Uploads::Uploads(fs::path folder, UploadLimits limits)
+    : folder_(std::move(folder)), limits_(limits) {
   fs::create_directories(folder_);
+}
+
+fs::path Uploads::file(const Upload& upload) const {
+  return folder_ / (std::to_string(upload.job.value) + mark_of(upload.builder) +
+                    upload.sha256.str() + ".part");
+}
+
+void Uploads::tidy(const Upload& upload) {
   const auto oldest = fs::file_time_type::clock::now() - kForgotten;
+  const fs::path ours = file(upload);
+  std::vector<fs::path> unwanted;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder_))
-    if (entry.last_write_time(error) < oldest && !error) fs::remove(entry.path(), error);
+  for (const auto& entry : fs::directory_iterator(folder_, error)) {
+    if (entry.path() == ours) continue;
+    const bool of_job = entry.path().filename().string().starts_with(prefix_of(upload.job));
+    const auto written = entry.last_write_time(error);
+    if (of_job || (!error && written < oldest)) unwanted.push_back(entry.path());
+  }
+  for (const auto& path : unwanted) fs::remove(path, error);
 }
 
-fs::path Uploads::file(JobId job, const Sha256& sha256) const {
-  return folder_ / (prefix_of(job) + sha256.str() + ".part");
+// `mark`: empty for all.
+std::uint64_t Uploads::bytes_of(const std::string& mark) const {
+  std::uint64_t bytes = 0;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder_, error)) {
+    const auto size = entry.file_size(error);
+    if (!error && entry.path().filename().string().find(mark) != std::string::npos) bytes += size;
+  }
+  return bytes;
 }
 
-std::uint64_t Uploads::append(JobId job, const Sha256& sha256, std::uint64_t offset,
-                              std::string_view part) {
+std::uint64_t Uploads::size_bytes() const {
   const std::lock_guard lock(mutex_);
-  const fs::path path = file(job, sha256);
+  return bytes_of("");
+}
+
+std::uint64_t Uploads::append(const Upload& upload, std::uint64_t offset, std::string_view part) {
+  const std::lock_guard lock(mutex_);
+  tidy(upload);
+  if (bytes_of(mark_of(upload.builder)) + part.size() > limits_.each ||
+      bytes_of("") + part.size() > limits_.all)
+    throw UploadsFull("too many wheels are on their way; send this one later");
+  const fs::path path = file(upload);
   const Fd out(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   struct stat status {};
   if (!out || ::fstat(out.get(), &status) != 0) refuse(path);
@@ -63,10 +99,10 @@ std::uint64_t Uploads::append(JobId job, const Sha256& sha256, std::uint64_t off
   return size + part.size();
 }
 
-bool Uploads::verify(JobId job, const Sha256& sha256) {
+bool Uploads::verify(const Upload& upload) {
   const std::lock_guard lock(mutex_);
-  const fs::path path = file(job, sha256);
-  if (digest_of_file(path) == sha256) return true;
+  const fs::path path = file(upload);
+  if (digest_of_file(path) == upload.sha256) return true;
   fs::remove(path);
   return false;
 }

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <mutex>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 
 #include "storage/model/hex.hpp"
@@ -13,24 +15,48 @@
 
 namespace nightjar::service {
 
+// A wheel on its way: whoever sends it, and for which build.
+struct Upload {
+  JobId job;
+  RunnerId builder;
+  Sha256 sha256;
+};
+
+// The most that may be on its way at once, in bytes: of one builder, and of all.
+struct UploadLimits {
+  std::uint64_t each = 0, all = 0;
+};
+
+// There is no room for more; what was there stays.
+class UploadsFull : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 class Uploads {
  public:
-  // Makes the folder if it is missing. Removes what nobody has added to for two days.
-  explicit Uploads(std::filesystem::path folder);
+  // Makes the folder if it is missing.
+  Uploads(std::filesystem::path folder, UploadLimits limits);
 
   // Appends `part` if the file ends at `offset`. Returns how many bytes are there now, which is
-  // where the next part begins. Throws std::runtime_error with the path if the disk refuses.
-  std::uint64_t append(JobId job, const Sha256& sha256, std::uint64_t offset,
-                       std::string_view part);
-  std::filesystem::path file(JobId job, const Sha256& sha256) const;
+  // where the next part begins. A job has one wheel: what came of another hash is removed. So is
+  // what nobody has added to for two days. Throws UploadsFull, or std::runtime_error with the path
+  // if the disk refuses.
+  std::uint64_t append(const Upload& upload, std::uint64_t offset, std::string_view part);
+  std::filesystem::path file(const Upload& upload) const;
   // Whether all of the file is what its hash says. A wrong one is removed.
-  bool verify(JobId job, const Sha256& sha256);
+  bool verify(const Upload& upload);
+  // Of all that is on its way.
+  std::uint64_t size_bytes() const;
+  const UploadLimits& limits() const { return limits_; }
   // What came of a job's wheels is taken, or wanted no more.
   void remove(JobId job);
 
  private:
+  void tidy(const Upload& upload);
+  std::uint64_t bytes_of(const std::string& mark) const;
   const std::filesystem::path folder_;
-  std::mutex mutex_;
+  const UploadLimits limits_;
+  mutable std::mutex mutex_;
 };
 
 // Where the log of a build job's last attempt lies; the file need not be there.

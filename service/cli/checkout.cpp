@@ -34,7 +34,8 @@ runner::ProcessResult run_git(const fs::path& folder, const std::vector<std::str
     spec.environment.erase(name);
   spec.timeout_seconds = 3600;
   spec.output_bytes = 64 << 20;
-  return runner::run_process(spec, stop);
+  spec.folder = fs::current_path();  // paths in `arguments` may be relative
+  return runner::run_trusted(spec, stop);
 }
 
 }  // namespace

@@ -7,8 +7,10 @@
 #include "service/cli/failure.hpp"
 #include "service/cli/history/collect.hpp"
 #include "storage/base/text_table.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/history_json.hpp"
 #include "storage/model/json.hpp"
+#include "storage/model/json_io.hpp"
 #include "web/access.hpp"
 #include "web/client.hpp"
 #include "web/secret.hpp"
@@ -70,7 +72,7 @@ class Service {
                              ": " + web::problem_detail(answer.body);
     if (web::may_pass(answer.status)) throw Broken(said + "; the same command goes on from here");
     if (answer.status != 200) throw BadInput("cannot import: " + said);
-    return json::parse(answer.body);
+    return parse_foreign_or_throw(answer.body);
   }
 
  private:
@@ -87,11 +89,11 @@ std::map<std::string, Stored> send_all(const ImportOptions& options,
   for (std::size_t i = 0; i < batches.size(); ++i) {
     const json answer = service.send(batches[i]);
     Stored& sum = stored[batches[i].machine_class];
-    sum.machine = answer.at("machine").get<std::int64_t>();
-    sum.nights += answer.at("nights").get<std::int64_t>();
-    sum.added += answer.at("added").get<std::int64_t>();
-    sum.known += answer.at("known").get<std::int64_t>();
-    sum.differing += answer.at("differing").get<std::int64_t>();
+    sum.machine = field<std::int64_t>(answer, "machine");
+    sum.nights += field<std::int64_t>(answer, "nights");
+    sum.added += field<std::int64_t>(answer, "added");
+    sum.known += field<std::int64_t>(answer, "known");
+    sum.differing += field<std::int64_t>(answer, "differing");
     progress.say("sent", i + 1, batches.size(), "batches");
   }
   return stored;

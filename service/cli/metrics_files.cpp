@@ -9,6 +9,7 @@
 #include "service/cli/failure.hpp"
 #include "service/cli/history/reading.hpp"
 #include "service/cli/model_results.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 
 namespace nightjar::cli {
@@ -102,7 +103,7 @@ void add_file_to(MetricsSide& side, const std::filesystem::path& path) {
   const std::string attempt = "cannot read the metrics file " + path.string();
   const std::string text = read_text(path);
   if (path.extension() == ".csv") return add_dynamo(side, parse_csv(path, text));
-  const auto root = nlohmann::json::parse(json_of_python(text), nullptr, false);
+  const auto root = parse_foreign(json_of_python(text));
   if (root.is_discarded()) throw BadInput(attempt + ": it is not JSON");
   if (root.is_object() && root.contains("items")) {
     add_measured(side, text, attempt);

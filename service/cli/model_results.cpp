@@ -5,8 +5,8 @@
 #include <iostream>
 #include <map>
 #include <set>
-#include <sstream>
 #include <system_error>
+#include <vector>
 
 #include "runner/format/dynamo.hpp"
 #include "runner/format/pytorch_words.hpp"
@@ -17,6 +17,8 @@
 namespace nightjar::cli {
 namespace fs = std::filesystem;
 namespace {
+
+constexpr std::size_t kLargestFile = 1u << 30;
 
 // Models by group and name, and the groups of which speed-ups were read.
 struct Collected {
@@ -97,11 +99,22 @@ fs::path accuracy_beside(const fs::path& path) {
   return fs::exists(other) ? other : fs::path();
 }
 
+// To the end, which /dev/zero has not.
+std::string whole_text(std::istream& in, const fs::path& file) {
+  std::string text;
+  std::vector<char> part(1 << 20);
+  while (in.read(part.data(), static_cast<std::streamsize>(part.size())) || in.gcount() > 0) {
+    text.append(part.data(), static_cast<std::size_t>(in.gcount()));
+    if (text.size() > kLargestFile)
+      throw BadInput("cannot read " + file.string() + ": it has more than 1 GiB");
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string read_text(const fs::path& file) {
-  std::ostringstream text;
-  if (file == "-") return text << std::cin.rdbuf(), text.str();
+  if (file == "-") return whole_text(std::cin, file);
   const auto refuse = [&](const std::string& why) {
     throw BadInput("cannot read " + file.string() + ": " + why);
   };
@@ -109,8 +122,9 @@ std::string read_text(const fs::path& file) {
   if (fs::is_directory(file, error)) refuse("it is a folder");
   std::ifstream in(file, std::ios::binary);
   if (!in) refuse(std::generic_category().message(errno));
-  if (!(text << in.rdbuf())) refuse("it is empty");
-  return text.str();
+  std::string text = whole_text(in, file);
+  if (text.empty()) refuse("it is empty");
+  return text;
 }
 
 Group group_of_file(const fs::path& file) {

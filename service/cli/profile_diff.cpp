@@ -7,6 +7,7 @@
 #include "service/cli/failure.hpp"
 #include "service/cli/model_results.hpp"
 #include "storage/base/text_table.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
 #include "storage/model/json_problem.hpp"
@@ -20,7 +21,7 @@ std::vector<Profile> read_profiles(const std::filesystem::path& file) {
   const std::string attempt = "cannot read the profile " + file.string() + ": ";
   const std::string text = read_text(file);
   try {
-    return nlohmann::json::parse(text).at("items").get<std::vector<Profile>>();
+    return parse_foreign_or_throw(text).at("items").get<std::vector<Profile>>();
   } catch (const nlohmann::json::exception& error) {
     throw BadInput(attempt + "it is not what `nightjar-runner profile --json` writes (" +
                    problem_of(error) + ")");

@@ -2,7 +2,8 @@
 
 #include "service/cli/failure.hpp"
 #include "storage/base/files.hpp"
-#include "storage/model/json.hpp"
+#include "storage/model/foreign_json.hpp"
+#include "storage/model/json_io.hpp"
 
 namespace nightjar::cli {
 namespace {
@@ -46,12 +47,13 @@ void load_progress(const std::filesystem::path& file, const SearchName& name,
   const auto text = read_file(file);
   if (!text) return;
   const std::string attempt = "cannot go on with " + file.string() + ": ";
-  const json root = json::parse(*text, nullptr, false);
+  const json root = parse_foreign(*text);
   try {
     refuse_another(stored_name(root), name_json(name), attempt);
     for (const json& run : root.at("runs"))
-      log.runs.push_back({run.at("session"), run.at("commit"), run.at("value")});
-    for (const json& commit : root.at("untestable")) log.untestable.push_back(commit);
+      log.runs.push_back({field<int>(run, "session"), field<int>(run, "commit"), run.at("value")});
+    for (const json& commit : root.at("untestable"))
+      log.untestable.push_back(parse_json(commit, Parsed<int>{}));
   } catch (const json::exception&) {
     throw BadInput(attempt + "it is no state file of nightjar bisect run; remove it to start anew");
   }

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "storage/base/foreign_number.hpp"
+
 namespace nightjar::cli {
 namespace {
 
@@ -40,7 +42,7 @@ std::string number_text(double value, int digits) {
   char text[64];
   std::snprintf(text, sizeof text, "%.*e", digits - 1, value);
   const double rounded = std::strtod(text, nullptr);
-  const int exponent = static_cast<int>(std::floor(std::log10(std::fabs(rounded)) + 1e-9));
+  const int exponent = clamped_integer<int>(std::floor(std::log10(std::fabs(rounded)) + 1e-9));
   if (exponent < -4 || exponent >= 15) return text;
   return fixed(rounded, std::max(0, digits - 1 - exponent));
 }

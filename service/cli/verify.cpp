@@ -111,10 +111,7 @@ int verify(const VerifyOptions& options) {
   Verification verified;
   json bundle;
   try {
-    const std::string text = read_text(options.bundle);
-    if (is_nested_deeper(text))
-      throw BadInput("cannot verify " + options.bundle.string() + ": it is nested too deep");
-    bundle = json::parse(text);
+    bundle = parse_foreign_or_throw(read_text(options.bundle));
     verified = evidence::verify_bundle(bundle, digest_of);
     if (!verified.verdicts.empty()) {
       const json& regression = evidence::subject_of(bundle);

@@ -53,8 +53,7 @@ bool attempt(EngineContext& context, const char* name, Step step) {
   }
 }
 
-// Without the main branch nothing can be said of commits: the copy of the repository was lost and
-// is being fetched again. What would be concluded from an empty history is final, and wrong.
+// What would be concluded from an empty history is final, and wrong.
 bool knows_history(const EngineView& view) {
   return view.graph.resolve(view.config.repository.main).has_value();
 }
@@ -153,6 +152,14 @@ void pin_artifacts(EngineContext& context) {
     if (const auto build = storage::find_build(context.db, id); build && build->sha256)
       pinned.insert(*build->sha256);
   context.artifacts.pin(std::move(pinned));
+}
+
+bool has_lost_history(const EngineView& view) {
+  if (knows_history(view)) return false;
+  const auto sources = sources_of(view.config);
+  return std::any_of(sources.begin(), sources.end(), [&](const Config::Source* source) {
+    return storage::newest_proved(view.db, source->variant).has_value();
+  });
 }
 
 std::vector<Build> missing_wheels(const EngineView& view) {

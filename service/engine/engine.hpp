@@ -17,6 +17,10 @@ bool tick(EngineContext& context, bool surveyed);
 // Wheels and archives that open nights, searches and the newest levels still need.
 void pin_artifacts(EngineContext& context);
 
+// True if builds were proved, and the copy of the repository has no commits any more: it was lost.
+// Searches wait until it is fetched.
+bool has_lost_history(const EngineView& view);
+
 // Proved builds in use whose wheel is not among the artifacts any more.
 std::vector<Build> missing_wheels(const EngineView& view);
 

@@ -2,15 +2,19 @@
 
 #include <algorithm>
 
+#include "service/builds/build_source.hpp"
 #include "service/engine/jobs/live_runners.hpp"
 #include "service/engine/jobs/session_plan.hpp"
 #include "storage/builds.hpp"
 #include "storage/nights.hpp"
+#include "storage/outbox.hpp"
 #include "storage/runners.hpp"
 #include "storage/runs.hpp"
 
 namespace nightjar::service {
 namespace {
+
+constexpr std::chrono::hours kRefusalIsTold{14 * 24};
 
 std::string joined(const std::vector<std::string>& texts) {
   std::string all;
@@ -34,15 +38,16 @@ std::string build_trouble(const SourceFacts& facts, const Config::Source& source
 }
 
 // An index that is no longer filled, or a wheel's tag that it has no more, looks like a quiet week.
-std::string stale_source(const SourceFacts& facts, const Config::Source& source, Time now) {
+std::string stale_source(const SourceFacts& facts, const Config::Source& source,
+                         const Project& project, Time now) {
   const int most = source.stale_days;
   if (most == 0 || !facts.last_found) return "";
   const auto days = std::chrono::duration_cast<std::chrono::hours>(now - *facts.last_found) /
                     std::chrono::hours(24);
   if (days < most) return "";
   return "no new build of variant " + source.variant + " for " + source.python_tag +
-         " has been listed for " + std::to_string(days) +
-         " days; check [source] index, variant and python_tag";
+         " has been listed for " + std::to_string(days) + " days; check " +
+         keys_to_check(source, project);
 }
 
 std::string import_trouble(const SourceFacts& facts) {
@@ -69,6 +74,18 @@ std::string runner_trouble(const NightFacts& facts, const Config& config) {
     return "no live runner can run a workload that [night] workloads selects (" +
            joined(config.night.workloads) + ")";
   return "";
+}
+
+// Nobody reads what the tracker did not take.
+std::string report_trouble(const NightFacts& facts) {
+  if (facts.refused.empty()) return "";
+  const OutboxMessage& newest = facts.refused.front();
+  const std::size_t others = facts.refused.size() - 1;
+  return "the issue tracker refused report " + std::to_string(newest.id.value) +
+         (newest.title.empty() ? "" : " (" + newest.title + ")") + ": " + newest.error +
+         (others == 0 ? "" : "; and " + std::to_string(others) + " more of the last two weeks") +
+         ". Mend the cause, then POST /api/v1/reports/" + std::to_string(newest.id.value) +
+         "/retry";
 }
 
 std::string schedule_trouble(const Config& config) {
@@ -121,6 +138,7 @@ NightFacts night_facts(const EngineView& view) {
   const auto live = live_runners(view);
   facts.now = view.clock.now();
   add_last_nights(view, by_variant);
+  facts.refused = storage::refused_messages(view.db, facts.now - kRefusalIsTold);
   facts.runners = static_cast<int>(storage::all_runners(view.db).size());
   facts.live = static_cast<int>(live.size());
   facts.able = static_cast<int>(std::count_if(live.begin(), live.end(), [&](const Runner& runner) {
@@ -143,17 +161,20 @@ std::vector<Obstacle> find_obstacles(const Surroundings& around,
       add(ObstacleKind::engine, "the step '" + step + "' fails: " + error);
   add(ObstacleKind::source, around.source);
   add(ObstacleKind::repository, around.repository);
+  add(ObstacleKind::repository, around.history);
   const auto sources = sources_of(config);
   for (std::size_t i = 0; facts && i < sources.size(); ++i) {
     const SourceFacts& of = facts->sources.at(i);
     if (around.surveyed && around.source.empty() && around.repository.empty())
       add(ObstacleKind::build, build_trouble(of, *sources[i]));
-    if (around.source.empty()) add(ObstacleKind::source, stale_source(of, *sources[i], facts->now));
+    if (around.source.empty())
+      add(ObstacleKind::source, stale_source(of, *sources[i], config.project, facts->now));
     add(ObstacleKind::build, import_trouble(of));
     add(ObstacleKind::runner, unavailable_trouble(of));
   }
   if (facts) add(ObstacleKind::runner, runner_trouble(*facts, config));
   add(ObstacleKind::schedule, schedule_trouble(config));
+  if (facts) add(ObstacleKind::report, report_trouble(*facts));
   return found;
 }
 

@@ -1,5 +1,5 @@
-// What stops nights now: everything a person must mend before the next build can be measured. Told
-// by /readyz, /metrics, the overview page and the log.
+// What a person must mend now: all that stops nights, and reports that the tracker refused. Told by
+// /readyz, /metrics, the overview page and the log.
 #pragma once
 
 #include <map>
@@ -11,11 +11,13 @@
 #include "service/engine/context.hpp"
 #include "storage/model/build.hpp"
 #include "storage/model/enum.hpp"
+#include "storage/model/outbox.hpp"
 
 namespace nightjar::service {
 
-// Of the service itself, of what it reads, of what it needs.
-NIGHTJAR_ENUM(ObstacleKind, database, disk, engine, source, repository, build, runner, schedule);
+// Of the service itself, of what it reads, of what it needs, of whom it tells.
+NIGHTJAR_ENUM(ObstacleKind, database, disk, engine, source, repository, build, runner, schedule,
+              report);
 
 struct Obstacle {
   ObstacleKind kind;
@@ -29,6 +31,7 @@ struct Surroundings {
   std::string database, disk;
   std::map<std::string, std::string> failing;  // steps of the engine
   std::string source, repository;              // of the last look
+  std::string history;                         // the copy of the repository was lost
 };
 
 // What the rows say of one source's variant.
@@ -48,6 +51,7 @@ struct NightFacts {
   Time now{};
   int runners = 0, live = 0;
   int able = 0;  // live, and can run a workload that the configuration selects
+  std::vector<OutboxMessage> refused{};  // of the last two weeks, the newest first
 };
 
 NightFacts night_facts(const EngineView& view);

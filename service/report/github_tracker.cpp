@@ -6,7 +6,9 @@
 
 #include "service/config.hpp"
 #include "service/report/github_rest.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
+#include "storage/model/json_io.hpp"
 #include "web/client.hpp"
 
 namespace nightjar::service {
@@ -33,7 +35,7 @@ std::optional<Issue> issue_in(const json& object) {
   if (!object.is_object()) return std::nullopt;
   const auto number = object.find("number");
   if (number == object.end() || !number->is_number_integer()) return std::nullopt;
-  return Issue{number->get<std::int64_t>(), string_in(object, "html_url"),
+  return Issue{field<std::int64_t>(object, "number"), string_in(object, "html_url"),
                string_in(object, "state") != "closed"};
 }
 
@@ -115,7 +117,7 @@ Outcome<Answer> GithubTracker::Impl::call(const std::string& method, const std::
     if (const auto* transient = std::get_if<Transient>(&failure)) return *transient;
     return std::get<Permanent>(failure);
   }
-  Answer answer{json::parse(response.body, nullptr, false), std::nullopt};
+  Answer answer{parse_foreign(response.body), std::nullopt};
   if (answer.body.is_discarded()) {
     return Transient{"GitHub's answer to " + what + " is not JSON", std::nullopt};
   }

@@ -187,6 +187,10 @@ class Page {
 
 }  // namespace
 
+std::string_view html_style() {
+  return style;
+}
+
 std::string html_page(std::string_view title, std::string_view markdown) {
   Page page;
   while (!markdown.empty()) {

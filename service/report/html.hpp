@@ -10,4 +10,7 @@ namespace nightjar::service {
 // lists, tables, links, code and bold. All else shows as written; no markup gets through.
 std::string html_page(std::string_view title, std::string_view markdown);
 
+// The text of the page's <style>, for the policy that it is served with.
+std::string_view html_style();
+
 }  // namespace nightjar::service

@@ -6,14 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "storage/base/foreign_text.hpp"
+
 namespace nightjar::service {
-
-// Any bytes as valid UTF-8 on one line: broken sequences become U+FFFD, control characters (bidi
-// overrides included) and line ends a space.
-std::string one_line(std::string_view text);
-
-// At most `characters` code points of one_line(text), the last one an ellipsis if some were cut.
-std::string shortened(std::string_view text, std::size_t characters);
 
 // one_line(text) that shows as written: no markup, no HTML, no table border, and it neither
 // mentions

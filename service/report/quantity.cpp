@@ -92,6 +92,12 @@ bool has_no_ratio(std::string_view metric) {
   return known && (known->repeatability == Repeatability::slope || metric == kFailures);
 }
 
+StepSize size_of_step(std::string_view metric, const StepSize& cost) {
+  const Metric* known = find_metric(metric);
+  if (!known || known->direction == Direction::lower_is_better) return cost;
+  return {1 / cost.ratio, 1 / cost.high, 1 / cost.low};
+}
+
 std::string change_of(std::string_view metric, double before, double after, double ratio) {
   if (metric == kFailures) return quantity(metric, after);
   if (!has_no_ratio(metric)) return change(ratio);

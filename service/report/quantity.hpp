@@ -27,6 +27,13 @@ std::string change_of(std::string_view metric, double before, double after, doub
 // True for such a metric.
 bool has_no_ratio(std::string_view metric);
 
+// A step and its 95 % interval, after / before.
+struct StepSize {
+  double ratio = 1, low = 1, high = 1;
+};
+// As the metric changed, by the cost that a search sees: of what should be high, the inverse.
+StepSize size_of_step(std::string_view metric, const StepSize& cost);
+
 // .9962 -> "99.6 %". Never "100.0 %" or "0.0 %", which would be a claim: "> 99.9 %", "< 0.1 %".
 std::string probability(double value);
 

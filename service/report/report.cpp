@@ -21,20 +21,38 @@ const ReportCulprit* own_step(const ReportInput& input) {
   return input.range ? &*input.range : nullptr;
 }
 
-// Where the search named several, the series' change is that of all of them: this one's is its own
-// step.
-bool shares_its_change(const ReportInput& input) {
-  return own_step(input) && input.culprits_of_search > 1 && input.contributors.empty() &&
+// Whether the size that counts is that of the step which the search sees. Else it is what the lead
+// series showed: no step is named, or a ratio says nothing of the metric.
+bool counts_its_step(const ReportInput& input) {
+  return own_step(input) && own_step(input)->ratio > 0 &&
          !has_no_ratio(input.series.front().metric);
 }
 
-// The step as the metric changed: the search sees the inverse of what should be high.
+// Where the search named several, the series' change is that of all of them.
+bool shares_its_change(const ReportInput& input) {
+  return counts_its_step(input) && input.culprits_of_search > 1 && input.contributors.empty();
+}
+
+StepSize own_size(const ReportInput& input) {
+  const ReportCulprit& step = *own_step(input);
+  return size_of_step(input.series.front().metric, {step.ratio, step.low, step.high});
+}
+
 std::string own_change(const ReportInput& input) {
-  const std::string& name = input.series.front().metric;
-  const Metric* metric = find_metric(name);
-  const bool inverse = metric && metric->direction == Direction::higher_is_better;
-  return metric_title(name) + " " +
-         change(inverse ? 1 / own_step(input)->ratio : own_step(input)->ratio);
+  return metric_title(input.series.front().metric) + " " + change(own_size(input).ratio);
+}
+
+// The interval of the size that counts, and the levels of both builds.
+std::string size_in_brackets(const ReportInput& input) {
+  const ReportSeries& lead = input.series.front();
+  if (!counts_its_step(input)) return change_in_brackets(lead);
+  const StepSize size = own_size(input);
+  const double scale = std::max(lead.before, lead.after);
+  std::string text = " (" + quantity(lead.metric, lead.before, scale) + " → " +
+                     quantity(lead.metric, lead.after, scale) + " side by side";
+  if (size.low != size.high)
+    text += "; 95 % interval of the step " + change_interval(size.low, size.high);
+  return text + ")";
 }
 
 std::string failure_word(const ReportFailure& failure) {
@@ -62,7 +80,11 @@ std::string failure_word(const ReportFailure& failure) {
 
 std::string change_of_cause(const ReportInput& input) {
   const ReportSeries& lead = input.series.front();
-  if (shares_its_change(input)) return own_change(input);
+  if (input.leak) {
+    const std::string text = "leak of " + quantity(input.leak->metric, input.leak->grown);
+    return lead.metric == input.leak->metric ? text : text + ", " + brief_change(lead);
+  }
+  if (counts_its_step(input)) return own_change(input);
   const bool always_fails = lead.metric == kFailures && lead.after == kFailed;
   return always_fails && input.failure ? failure_word(*input.failure) : brief_change(lead);
 }
@@ -127,7 +149,7 @@ std::string verdict(const ReportInput& input) {
   if (shares_its_change(input))
     text += ", one of " + std::to_string(input.culprits_of_search) + " culprits behind " +
             brief_change(lead);
-  text += change_in_brackets(lead);
+  text += size_in_brackets(input);
   if (input.range) return text + range_verdict(input);
   if (!input.culprit) return text + unattributed_verdict(input);
   if (!input.contributors.empty()) return text + contributors_verdict(input);
@@ -193,7 +215,11 @@ std::string digest_line(const ReportInput& input) {
 }
 
 std::string body_of(const ReportInput& input, const Rows& rows) {
-  return digest_line(input) + verdict(input) + "\n\n## Affected series\n\n" +
+  const std::string sides =
+      counts_its_step(input)
+          ? "Both builds side by side, before the search. The size above is that of the step.\n\n"
+          : "";
+  return digest_line(input) + verdict(input) + "\n\n## Affected series\n\n" + sides +
          series_table(input.series, rows.series) + failure_line(input.failure) +
          classes_section(input, rows.others) + extent_section(input, {rows.worse, rows.others}) +
          culprit_section(input, rows.culprit) + profile_section(input, rows.facts) +

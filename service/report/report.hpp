@@ -97,6 +97,13 @@ struct ReportFailure {
   std::string said;
 };
 
+// Memory that the bad build keeps more in each iteration, of the slope's metric and with its 95 %
+// interval.
+struct ReportLeak {
+  std::string metric;
+  double grown = 0, low = 0, high = 0;
+};
+
 // What else the posterior holds possible.
 struct ReportAlternative {
   std::string what;                // "no change", "too small to matter"; empty: the commits say it
@@ -158,6 +165,7 @@ struct ReportInput {
   int culprits_of_search = 1;  // more: each has an issue, and the series show the sum of all
   std::string rule;            // why the search ended so, one sentence
   std::optional<ReportFailure> failure;  // the first run that failed; nullopt: it is no failure
+  std::optional<ReportLeak> leak;        // nullopt: its memory does not grow with iterations
   ReportBuild good, bad;
   std::string index;       // where pip also finds what the wheels depend on; empty: nowhere
   double run_seconds = 2;  // of measuring in a run

@@ -47,7 +47,7 @@ void become_expendable() {
 
 [[noreturn]] void become(const ChildSpec& spec, ExecPlan& ready, int status, pid_t parent) {
   ::setsid();
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed parent must not leave its child running
+  ::prctl(PR_SET_PDEATHSIG, spec.end_signal);  // a killed parent must not leave its child running
   if (::getppid() != parent) ::_exit(127);
   sigset_t none;
   sigemptyset(&none);

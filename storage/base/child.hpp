@@ -1,5 +1,6 @@
 // Starts a program as a child process: all that happens between fork and exec. Used by the runner's
-// process guard and by git's; to watch the child and to wait for it is theirs.
+// process guard, by git's and by the service for its own runner; to watch the child and to wait for
+// it is theirs.
 #pragma once
 
 #include <filesystem>
@@ -29,6 +30,7 @@ struct ChildSpec {
   std::filesystem::path folder;          // empty: this process's
   std::vector<int> cpus;                 // empty: not pinned
   int nice = 0;
+  int end_signal = 9;       // SIGKILL: what it gets when the thread that started it ends
   bool expendable = false;  // the kernel takes it first when memory runs out; it leaves no core
 };
 
@@ -38,7 +40,8 @@ struct Child {
 };
 
 // Returns when the program runs. It leads a session and a process group of its own, has the default
-// signals and no other descriptors, and is killed when the thread that started it ends.
+// signals and no other descriptors, whatever libraries left open, and ends when the thread that
+// started it does. Nothing else starts a program: tests/star_test.py holds that.
 Child start_child(const ChildSpec& spec);
 
 }  // namespace nightjar

@@ -2,26 +2,37 @@
 
 namespace nightjar {
 
-std::vector<std::vector<std::string>> csv_lines(std::string_view text) {
-  std::vector<std::vector<std::string>> lines(1, {""});
+void csv_lines(std::string_view text, std::size_t most_cells,
+               const std::function<void(const CsvLine&)>& take) {
+  CsvLine line{""};
   bool quoted = false;
+  const auto end_line = [&] {
+    if (line.size() > 1 || !line[0].empty()) take(line);
+    line.assign(1, "");
+  };
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    std::string& cell = lines.back().back();
+    std::string& cell = line.back();
     if (quoted && c == '"' && i + 1 < text.size() && text[i + 1] == '"')
       cell += text[++i];
     else if (c == '"')
       quoted = !quoted;
     else if (quoted)
       cell += c;
-    else if (c == ',')
-      lines.back().emplace_back();
+    else if (c == ',' && line.size() <= most_cells)
+      line.emplace_back();
     else if (c == '\n')
-      lines.push_back({""});
+      end_line();
     else if (c != '\r')
       cell += c;
   }
-  std::erase_if(lines, [](const auto& cells) { return cells.size() == 1 && cells[0].empty(); });
+  end_line();
+}
+
+std::vector<CsvLine> csv_lines(std::string_view text) {
+  constexpr std::size_t most_cells = 10'000;
+  std::vector<CsvLine> lines;
+  csv_lines(text, most_cells, [&](const CsvLine& line) { lines.push_back(line); });
   return lines;
 }
 

@@ -1,5 +1,6 @@
 #include "storage/base/guarded_child.hpp"
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -10,24 +11,25 @@
 #include <unistd.h>
 
 #include "storage/base/child.hpp"
+#include "storage/base/foreign_text.hpp"
 
 namespace nightjar {
 namespace {
 using std::chrono::steady_clock;
 constexpr int kLookMilliseconds = 50;
-constexpr std::size_t kSaid = 2000;  // bytes of standard error that are kept, whole lines
+constexpr std::size_t kSaid = 2000;         // bytes of standard error that are kept, whole lines
+constexpr std::size_t kErrors = 64u << 20;  // bytes of standard error until it is killed
+constexpr int kDrains = 16;                 // what a pipe holds at most (1 MiB), in reads
 
 std::string text(std::chrono::milliseconds limit) {
   return std::to_string(std::chrono::ceil<std::chrono::seconds>(limit).count()) + " s";
 }
 
-// False if there is nothing more to read now.
-bool take(Fd& end, std::string& to) {
-  char buffer[65536];
-  const auto got = end ? ::read(end.get(), buffer, sizeof buffer) : 0;
-  if (got > 0) to.append(buffer, static_cast<std::size_t>(got));
+// What there is to read now; empty at the end, or if there is nothing yet.
+std::string_view take(Fd& end, std::array<char, 65536>& buffer) {
+  const auto got = end ? ::read(end.get(), buffer.data(), buffer.size()) : 0;
   if (got == 0) end.reset();  // or poll() would not wait any more
-  return got > 0;
+  return {buffer.data(), got > 0 ? static_cast<std::size_t>(got) : 0};
 }
 
 // The daemon has other children, started by other threads. So it cannot adopt orphans and take them
@@ -50,9 +52,7 @@ class Guard {
     ::kill(-child_, SIGKILL);
     while (::waitpid(child_, &outcome_.status, 0) < 0 && errno == EINTR) {
     }
-    while (take(out_, outcome_.output)) {
-    }
-    while (take(err_, errors_)) say();
+    drain();
     return std::move(outcome_);
   }
 
@@ -79,9 +79,8 @@ class Guard {
     pollfd ends[2] = {{out_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}};
     ::poll(ends, 2, kLookMilliseconds);
     const auto now = steady_clock::now();
-    if (take(out_, outcome_.output)) heard_ = now;
-    if (take(err_, errors_)) heard_ = now;
-    say();
+    const bool has_output = read_output(), has_errors = read_errors();
+    if (has_output || has_errors) heard_ = now;
     siginfo_t info{};
     const auto id = static_cast<id_t>(child_);
     if (::waitid(P_PID, id, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child_)
@@ -95,17 +94,36 @@ class Guard {
     return false;
   }
 
-  void say() {
-    for (auto end = errors_.find_first_of("\r\n"); end != std::string::npos;
-         end = errors_.find_first_of("\r\n")) {
-      if (end > 0) hear(errors_.substr(0, end));
-      errors_.erase(0, end + 1);
-    }
+  bool read_output() {
+    const std::string_view got = take(out_, buffer_);
+    if (outcome_.output.size() + got.size() > limits_.output_bytes)
+      outcome_.stopped = "it printed more than " + std::to_string(limits_.output_bytes) + " bytes";
+    else
+      outcome_.output += got;
+    return !got.empty();
   }
 
-  void hear(const std::string& line) {
+  bool read_errors() {
+    const std::string_view got = take(err_, buffer_);
+    error_bytes_ += got.size();
+    if (error_bytes_ > kErrors)
+      outcome_.stopped = "it wrote more than " + std::to_string(kErrors) + " bytes of messages";
+    lines_.take(got, [this](std::string_view line) { hear(line); });
+    return !got.empty();
+  }
+
+  // What it had written when it ended. A process that left its group may go on writing.
+  void drain() {
+    for (int i = 0; i < kDrains && outcome_.stopped.empty() && read_output(); ++i) {
+    }
+    for (int i = 0; i < kDrains && read_errors(); ++i) {
+    }
+    lines_.finish([this](std::string_view line) { hear(line); });
+  }
+
+  void hear(std::string_view line) {
     std::string& said = outcome_.said;
-    if (said.size() < kSaid) said += (said.empty() ? "" : " ") + line;
+    if (said.size() < kSaid) said.append(said.empty() ? "" : " ").append(line);
     if (line_) line_(line);
   }
 
@@ -115,7 +133,9 @@ class Guard {
   Fd out_, err_;
   pid_t child_ = -1;
   steady_clock::time_point begun_, heard_;
-  std::string errors_;
+  std::array<char, 65536> buffer_;
+  std::size_t error_bytes_ = 0;
+  LineSplitter lines_;
   ChildOutcome outcome_;
 };
 

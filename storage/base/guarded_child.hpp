@@ -14,6 +14,7 @@ namespace nightjar {
 struct ChildLimits {
   std::chrono::milliseconds total{7'200'000};
   std::chrono::milliseconds stall{120'000};  // without any output
+  std::size_t output_bytes = 16 << 20;       // of standard output
 };
 
 struct ChildOutcome {
@@ -21,7 +22,7 @@ struct ChildOutcome {
   bool is_missing = false;  // there is no such program
   int status = 0;           // as waitpid() has it, if it ended by itself
   std::string output;       // of standard output
-  std::string said;         // the begin of standard error, its lines in one
+  std::string said;         // the begin of standard error, its lines in one; at most 4 KB
   bool fine() const { return stopped.empty() && status == 0; }
   // Why `program` did not do what it should, for the end of a sentence.
   std::string failure(const std::string& program) const;
@@ -29,7 +30,7 @@ struct ChildOutcome {
 
 // Runs `command` with this environment in a process group of its own, which is killed at a limit
 // and when `stop` is requested. `line` gets each line of standard error, also those that a program
-// overwrites.
+// overwrites, made harmless and cut as LineSplitter does.
 ChildOutcome run_guarded(const std::vector<std::string>& command,
                          const std::vector<std::string>& environment, const ChildLimits& limits,
                          std::stop_token stop,

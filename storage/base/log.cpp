@@ -5,8 +5,12 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "storage/base/foreign_text.hpp"
+
 namespace nightjar::log {
 namespace {
+
+constexpr std::size_t kLongest = 8000;  // characters of a line
 
 spdlog::level::level_enum level_of(Level level) {
   switch (level) {
@@ -40,8 +44,9 @@ void only(Level least) {
 }
 
 void write(Level level, fmt::string_view format, fmt::format_args values) {
-  if (spdlog::should_log(level_of(level)))
-    spdlog::default_logger_raw()->log(level_of(level), fmt::vformat(format, values));
+  if (!spdlog::should_log(level_of(level))) return;
+  spdlog::default_logger_raw()->log(level_of(level),
+                                    shortened(fmt::vformat(format, values), kLongest));
 }
 
 }  // namespace nightjar::log

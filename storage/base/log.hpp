@@ -2,8 +2,10 @@
 //
 //   log::warn("job put off job={} cause=\"{}\"", job.id.value, cause);
 //
-// A line is a few words, then key=value. The compiler checks the format against the values. spdlog
-// stays in log.cpp: with its header a unit takes 5 s more to compile, since each formats anew.
+// A line is a few words, then key=value. The compiler checks the format against the values.
+// Whatever a value holds, it is one line without control characters, cut where it is very long.
+// spdlog stays in log.cpp: with its header a unit takes 5 s more to compile, since each formats
+// anew.
 #pragma once
 
 #include <fmt/core.h>

@@ -1,40 +1,47 @@
 #include "storage/base/pattern.hpp"
 
-#include <regex>
+#include <re2/re2.h>
+#include <stdexcept>
 
 namespace nightjar {
 
 struct Pattern::Compiled {
-  std::regex regex;
+  Compiled(std::string_view text, Characters characters)
+      : regex({text.data(), text.size()}, options(characters)) {
+    if (!regex.ok())
+      throw std::invalid_argument("the pattern " + std::string(text) + ": " + regex.error());
+  }
+
+  std::optional<Groups> find(std::string_view text, RE2::Anchor anchor) const {
+    std::vector<re2::StringPiece> found(static_cast<std::size_t>(regex.NumberOfCapturingGroups()) +
+                                        1);
+    if (!regex.Match({text.data(), text.size()}, 0, text.size(), anchor, found.data(),
+                     static_cast<int>(found.size())))
+      return std::nullopt;
+    Groups groups;
+    for (const auto& group : found) groups.emplace_back(group.data(), group.size());
+    return groups;
+  }
+
+  RE2 regex;
+
+ private:
+  static RE2::Options options(Characters characters) {
+    RE2::Options ours(characters == Characters::utf8 ? RE2::DefaultOptions : RE2::Latin1);
+    ours.set_log_errors(false);
+    return ours;
+  }
 };
 
-namespace {
+Pattern::Pattern(std::string_view text, Characters characters)
+    : compiled_(std::make_shared<const Compiled>(text, characters)) {}
 
-Groups groups_of(const std::smatch& found) {
-  Groups groups;
-  for (const auto& group : found) groups.push_back(group.str());
-  return groups;
+std::optional<Groups> Pattern::match(std::string_view text) const {
+  return compiled_->find(text, RE2::ANCHOR_BOTH);
 }
 
-}  // namespace
-
-Pattern::Pattern(const std::string& text)
-    : compiled_(std::make_shared<const Compiled>(std::regex(text))) {}
-
-std::optional<Groups> Pattern::match(const std::string& text) const {
-  std::smatch found;
-  if (!std::regex_match(text, found, compiled_->regex)) return std::nullopt;
-  return groups_of(found);
-}
-
-std::optional<Groups> Pattern::search(const std::string& text) const {
-  std::smatch found;
-  if (!std::regex_search(text, found, compiled_->regex)) return std::nullopt;
-  return groups_of(found);
-}
-
-std::string Pattern::replace_all(const std::string& text, const std::string& by) const {
-  return std::regex_replace(text, compiled_->regex, by);
+std::optional<Groups> Pattern::search(std::string_view text) const {
+  return compiled_->find(text, RE2::UNANCHORED);
 }
 
 }  // namespace nightjar

@@ -1,10 +1,12 @@
-// Regular expressions in ECMAScript's grammar, for short texts: std::regex recurses once a
-// character. <regex> stays in pattern.cpp, since a unit that uses it takes 6 s more to compile.
+// Regular expressions in RE2's grammar, for texts of any length and origin: RE2 takes linear time
+// and never recurses. In return it has no look-aheads and no back references. RE2 stays in
+// pattern.cpp, as no other unit has to read it.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace nightjar {
@@ -12,14 +14,16 @@ namespace nightjar {
 // What matched, then each group in parentheses; empty where a group took no part.
 using Groups = std::vector<std::string>;
 
+// What one character of a text is. As UTF-8, a text that is none matches nothing.
+enum class Characters { bytes, utf8 };
+
 class Pattern {
  public:
-  // Throws std::regex_error.
-  explicit Pattern(const std::string& text);
-  std::optional<Groups> match(const std::string& text) const;   // all of it
-  std::optional<Groups> search(const std::string& text) const;  // the first that there is in it
-  // In `by`, $1 is the first group.
-  std::string replace_all(const std::string& text, const std::string& by) const;
+  // Throws std::invalid_argument if `text` is no pattern. Nobody else writes patterns, so that is a
+  // defect of the program.
+  explicit Pattern(std::string_view text, Characters characters = Characters::bytes);
+  std::optional<Groups> match(std::string_view text) const;   // all of it
+  std::optional<Groups> search(std::string_view text) const;  // the first that there is in it
 
  private:
   struct Compiled;

@@ -62,7 +62,59 @@ std::string number_text(double value) {
   return {text, end};
 }
 
+// toml++ refuses deep lists by itself, but not deep tables by keys with dots. It deletes them by
+// recursion.
+class NestingScan {
+ public:
+  explicit NestingScan(std::string_view text) : text_(text) {}
+
+  // The line where a key has too many parts, or brackets lie too deep; 0: none.
+  unsigned too_deep() {
+    int open = 0, dots = 0;
+    for (; at_ < text_.size(); ++at_) {
+      const char c = text_[at_];
+      if (c == '#') at_ = std::min(text_.find('\n', at_), text_.size() - 1);
+      if (c == '"' || c == '\'') skip_string(c);
+      if (c == '[' || c == '{') ++open;
+      if (c == ']' || c == '}') --open;
+      dots = c == '.' ? dots + 1 : kEndsKey.find(c) == kEndsKey.npos ? dots : 0;
+      if (open > kDeepest || dots > kDeepest)
+        return 1 + static_cast<unsigned>(
+                       std::count(text_.begin(), text_.begin() + static_cast<long>(at_), '\n'));
+    }
+    return 0;
+  }
+
+ private:
+  static constexpr int kDeepest = 64;
+  static constexpr std::string_view kEndsKey = "=,[]{}\n#";
+
+  // Leaves at_ at the string's last character.
+  void skip_string(char quote) {
+    const std::string three(3, quote);
+    const bool is_long = text_.substr(at_).starts_with(three);
+    const std::string_view end =
+        is_long ? std::string_view(three) : std::string_view(three).substr(2);
+    for (at_ += end.size(); at_ < text_.size(); ++at_) {
+      if (quote == '"' && text_[at_] == '\\')
+        ++at_;
+      else if (text_.substr(at_).starts_with(end) || (!is_long && text_[at_] == '\n'))
+        break;
+    }
+    at_ += end.size() - 1;
+    // A long string may end in two quotes of its own.
+    for (int more = 0; is_long && more < 2 && at_ + 1 < text_.size() && text_[at_ + 1] == quote;
+         ++more)
+      ++at_;
+  }
+
+  const std::string_view text_;
+  std::size_t at_ = 0;
+};
+
 std::string text_in(const std::filesystem::path& file) {
+  if (std::error_code error; std::filesystem::is_directory(file, error))
+    throw std::invalid_argument(file.string() + ": it is a folder; name a file");
   if (auto text = read_file(file)) return *std::move(text);
   throw std::invalid_argument(file.string() + ": cannot be read: no such file, or not readable");
 }
@@ -238,6 +290,9 @@ TomlFile::TomlFile(const std::filesystem::path& file) : TomlFile(text_in(file), 
 
 TomlFile::TomlFile(std::string_view text, std::string_view name) : TomlTable(nullptr) {
   auto source = std::make_shared<TomlSource>(TomlSource{std::string(name), {}, {}});
+  if (const unsigned line = NestingScan(text).too_deep(); line > 0)
+    throw std::invalid_argument(std::string(name) + ":" + std::to_string(line) +
+                                ": it is nested deeper than 64 levels");
   try {
     source->root = toml::parse(text, name);
   } catch (const toml::parse_error& broken) {

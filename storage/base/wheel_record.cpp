@@ -10,6 +10,7 @@
 namespace nightjar {
 namespace {
 
+constexpr std::size_t kCells = 3, kLongestPath = 4096, kMostFiles = 1'000'000;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 [[noreturn]] void malformed(const std::string& path) {
@@ -47,16 +48,17 @@ bool may_be_stale(const std::string& path) {
 
 Record parse_record(std::string_view text) {
   Record record;
-  for (const auto& cells : csv_lines(text)) {
+  csv_lines(text, kCells, [&](const CsvLine& cells) {
     // A line end inside of quotes is a quotation that was never closed.
     const std::string& path = cells.front();
-    if (cells.size() != 3 || (path + cells[1] + cells[2]).find('\n') != std::string::npos)
+    if (cells.size() != kCells || path.size() > kLongestPath || record.size() >= kMostFiles ||
+        (path + cells[1] + cells[2]).find('\n') != std::string::npos)
       malformed(path);
     RecordEntry entry;
     entry.sha256 = hash_in(cells[1], path);
     if (!cells[2].empty()) entry.bytes = size_in(cells[2], path);
     record[normal_path(path)] = std::move(entry);
-  }
+  });
   return record;
 }
 

@@ -1,56 +1,55 @@
 #include "storage/model/domain.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cctype>
-#include <string_view>
-#include <vector>
+#include <map>
 
+#include "storage/model/json.hpp"
 #include "storage/model/workload_variant.hpp"
 
 namespace nightjar {
 namespace {
 
-struct Domain {
-  const char* name;
-  std::vector<std::string_view> words;  // in a model's name, in lower case
+constexpr const char* kUnknownDomain = "unknown";
+
+constexpr const char* kDomainTables[] = {
+#include "domains.inc"
 };
 
-// The first that fits. Speech comes before language, as both have encoders of text.
-const std::array<Domain, 5>& known_domains() {
-  static const std::array<Domain, 5> all{
-      {{"vision", {"resnet",       "mobilenet",  "vgg",         "densenet", "vision_transformer",
-                   "unet",         "dcgan",      "vit",         "beit",     "convnext",
-                   "segformer",    "maskformer", "mask2former", "deeplab",  "detr",
-                   "efficientnet", "regnet",     "swin",        "nfnet",    "inception",
-                   "squeezenet",   "alexnet",    "yolo"}},
-       {"speech", {"tts", "conformer", "whisper", "wav2vec", "tacotron", "speech"}},
-       {"recommendation", {"dlrm", "autoencoder", "recommender"}},
-       {"reinforcement learning", {"actor_critic", "drq", "learning_to_paint"}},
-       {"language",
-        {"bert", "gpt", "t5", "llama", "transformer_encoder", "opt", "albert", "electra", "bart",
-         "pegasus", "xlnet", "qwen", "gemma", "mistral"}}}};
-  return all;
+// Domain by "suite/model". A model "*" stands for all others of its suite.
+using DomainTable = std::map<std::string, std::string, std::less<>>;
+
+const DomainTable& domain_table() {
+  static const DomainTable table = [] {
+    DomainTable made;
+    for (const char* text : kDomainTables)
+      for (const auto& [domain, models] : nlohmann::json::parse(text).at("domains").items())
+        for (const auto& model : models) made[model.get<std::string>()] = domain;
+    return made;
+  }();
+  return table;
+}
+
+// The native twins are those of the Python suite, and dynamo has names of its own for two lists.
+std::string suite_in_table(const WorkloadName& name) {
+  if (name.suite() == "native") return "python";
+  if (name.suite() == "huggingface") return "hf";
+  return std::string(name.suite() == "timm_models" ? "timm" : name.suite());
 }
 
 }  // namespace
 
 std::string domain_of(const WorkloadName& name) {
-  std::string model(name.model());
-  std::transform(model.begin(), model.end(), model.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  for (const Domain& domain : known_domains())
-    for (const std::string_view word : domain.words)
-      if (model.find(word) != std::string::npos) return domain.name;
-  if (name.suite() == "timm" || name.suite() == "torchvision") return "vision";
-  return name.suite() == "hf" ? "language" : "other";
+  const std::string suite = suite_in_table(name) + "/";
+  const DomainTable& table = domain_table();
+  for (const std::string_view model : {model_without_size(name), std::string_view("*")})
+    if (const auto found = table.find(suite + std::string(model)); found != table.end())
+      return found->second;
+  return kUnknownDomain;
 }
 
 std::vector<std::string_view> domain_names() {
-  std::vector<std::string_view> names;
-  for (const Domain& domain : known_domains()) names.emplace_back(domain.name);
-  names.emplace_back("other");
-  return names;
+  return {"vision", "language", "speech",      "recommendation", "reinforcement learning",
+          "graphs", "other",    kUnknownDomain};
 }
 
 bool matches(const WorkloadFilter& filter, const WorkloadName& name) {

@@ -1,4 +1,4 @@
-// What workloads are grouped and chosen by: parts of their names, and what the model's name tells.
+// What workloads are grouped and chosen by: parts of their names, and the domain of their models.
 // Used by the lists and pages of the service.
 #pragma once
 
@@ -11,8 +11,10 @@
 
 namespace nightjar {
 
-// As TorchBench has them: vision, language, speech, recommendation, reinforcement learning, or
-// other. By the model's name, since nothing else tells of models that come from libraries.
+// As TorchBench has them: what its models' own classes say (runner/workloads/
+// torchbench_domains.json), and for other suites what the workload's author writes under "domains"
+// in runner/workloads/workloads.json. "other" is TorchBench's word for none of its domains;
+// "unknown" means that nobody said.
 std::string domain_of(const WorkloadName& name);
 std::vector<std::string_view> domain_names();
 

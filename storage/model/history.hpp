@@ -2,6 +2,7 @@
 // projects, and what the service stores as a night that is done.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,10 @@ struct HistoryNight {
   std::string origin;  // the file it comes from, for people
   std::vector<HistoryValue> values;
 };
+
+// What a history may have at most; longer ones are sent in parts.
+inline constexpr std::size_t most_imported_nights = 1'000;
+inline constexpr std::size_t most_imported_values = 20'000;  // of one night
 
 struct History {
   std::string machine_class;  // its name; series of imported and of measured classes never mix

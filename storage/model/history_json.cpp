@@ -49,7 +49,7 @@ const Described<HistoryNight>& described(Parsed<HistoryNight>) {
       "HistoryNight", "What was measured of one build, once.",
       {{"version", "PyTorch's; empty: the build is named by time and commit.", line_schema(100)},
        {"origin", "The file that it comes from.", line_schema(400)},
-       {"values", "", {{"maxItems", 20000}}}});
+       {"values", "", {{"maxItems", most_imported_values}}}});
   return made;
 }
 
@@ -57,7 +57,7 @@ const Described<History>& described(Parsed<History>) {
   static const auto made =
       aggregate<History>("History", "Nights that were measured elsewhere, on one machine class.",
                          {{"machine_class", "", line_schema(200).with({{"minLength", 1}})},
-                          {"nights", "", {{"maxItems", 1000}}}});
+                          {"nights", "", {{"maxItems", most_imported_nights}}}});
   return made;
 }
 

@@ -125,6 +125,14 @@ struct RunResult {
   std::optional<Accuracy> accuracy = {};
 };
 
+// What a result may have at most. A plan has some hundred runs.
+inline constexpr std::size_t most_runs = 10'000;
+inline constexpr std::size_t most_texts = 1'000;    // packages, settings
+inline constexpr std::size_t longest_line = 4'000;  // bytes of such a text
+// Characters of why something is so, as a person or a runner says it: a line of a list, of an issue
+// and of the log.
+inline constexpr int longest_reason = 2'000;
+
 // What the machine did meanwhile, at a session's begin and end.
 struct MachineState {
   double load1 = 0;

@@ -41,9 +41,26 @@ concept NamedEnum = std::is_enum_v<T> && requires { enum_names(T{}); };
   throw nlohmann::json::type_error::create(302, message, nullptr);
 }
 
+// What stands in place of what was wanted, in ASCII: a list or an object by that word alone, and
+// the begin of anything else.
+inline std::string shown_json(const nlohmann::json& json) {
+  constexpr std::size_t most = 80;
+  if (json.is_structured()) return json.is_array() ? "a list" : "an object";
+  const std::string text = json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  return text.size() > most ? text.substr(0, most) + "..." : text;
+}
+
+// The begin of a text, in quotes.
+inline std::string shown_text(const std::string& text) {
+  std::string shown = shown_json(text);
+  shown.front() = '\'';
+  if (shown.back() == '"') shown.back() = '\'';
+  return shown;
+}
+
 // Every alternative is a Parsed<T>, so that types without a default constructor can be read.
 inline bool parse_json(const nlohmann::json& json, Parsed<bool>) {
-  if (!json.is_boolean()) reject_json("a boolean is wanted, not " + json.dump());
+  if (!json.is_boolean()) reject_json("a boolean is wanted, not " + shown_json(json));
   return json.get<bool>();
 }
 
@@ -54,16 +71,16 @@ T parse_json(const nlohmann::json& json, Parsed<T>) {
   if (json.is_number_integer() && !json.is_number_unsigned() &&
       std::in_range<T>(json.get<std::int64_t>()))
     return static_cast<T>(json.get<std::int64_t>());
-  reject_json("an integer in range is wanted, not " + json.dump());
+  reject_json("an integer in range is wanted, not " + shown_json(json));
 }
 
 inline double parse_json(const nlohmann::json& json, Parsed<double>) {
-  if (!json.is_number()) reject_json("a number is wanted, not " + json.dump());
+  if (!json.is_number()) reject_json("a number is wanted, not " + shown_json(json));
   return json.get<double>();
 }
 
 inline std::string parse_json(const nlohmann::json& json, Parsed<std::string>) {
-  if (!json.is_string()) reject_json("a string is wanted, not " + json.dump());
+  if (!json.is_string()) reject_json("a string is wanted, not " + shown_json(json));
   return json.get<std::string>();
 }
 
@@ -75,7 +92,7 @@ template <NamedEnum T>
 T parse_json(const nlohmann::json& json, Parsed<T>) {
   const auto text = parse_json(json, Parsed<std::string>{});
   if (const auto value = enum_from<T>(text)) return *value;
-  reject_json("no " + std::string(enum_type(T{})) + " is called '" + text + "'");
+  reject_json("no " + std::string(enum_type(T{})) + " is called " + shown_text(text));
 }
 
 template <class Tag>
@@ -87,19 +104,19 @@ template <std::size_t digits>
 Hex<digits> parse_json(const nlohmann::json& json, Parsed<Hex<digits>>) {
   const auto text = parse_json(json, Parsed<std::string>{});
   if (auto hex = Hex<digits>::parse(text)) return *std::move(hex);
-  reject_json(std::to_string(digits) + " hexadecimal digits are wanted, not '" + text + "'");
+  reject_json(std::to_string(digits) + " hexadecimal digits are wanted, not " + shown_text(text));
 }
 
 inline Time parse_json(const nlohmann::json& json, Parsed<Time>) {
   const auto text = parse_json(json, Parsed<std::string>{});
   if (const auto time = parse_rfc3339(text)) return *time;
-  reject_json("an RFC 3339 time in UTC is wanted, not '" + text + "'");
+  reject_json("an RFC 3339 time in UTC is wanted, not " + shown_text(text));
 }
 
 inline WorkloadName parse_json(const nlohmann::json& json, Parsed<WorkloadName>) {
   const auto text = parse_json(json, Parsed<std::string>{});
   if (auto name = WorkloadName::parse(text)) return *std::move(name);
-  reject_json("a workload name is wanted, not '" + text + "'");
+  reject_json("a workload name is wanted, not " + shown_text(text));
 }
 
 // The containers look their element's parse_json up when they are instantiated, by its Parsed<>.
@@ -118,7 +135,7 @@ std::optional<T> parse_json(const nlohmann::json& json, Parsed<std::optional<T>>
 
 template <class T>
 std::vector<T> parse_json(const nlohmann::json& json, Parsed<std::vector<T>>) {
-  if (!json.is_array()) reject_json("a list is wanted, not " + json.dump());
+  if (!json.is_array()) reject_json("a list is wanted, not " + shown_json(json));
   std::vector<T> items;
   items.reserve(json.size());
   for (const auto& item : json) items.push_back(parse_json(item, Parsed<T>{}));
@@ -127,7 +144,7 @@ std::vector<T> parse_json(const nlohmann::json& json, Parsed<std::vector<T>>) {
 
 template <class T>
 std::map<std::string, T> parse_json(const nlohmann::json& json, Parsed<std::map<std::string, T>>) {
-  if (!json.is_object()) reject_json("an object is wanted, not " + json.dump());
+  if (!json.is_object()) reject_json("an object is wanted, not " + shown_json(json));
   std::map<std::string, T> items;
   for (const auto& [name, item] : json.items()) items.emplace(name, parse_json(item, Parsed<T>{}));
   return items;
@@ -136,7 +153,7 @@ std::map<std::string, T> parse_json(const nlohmann::json& json, Parsed<std::map<
 // The field `name` of an object; the exception names the field.
 template <class T>
 T field(const nlohmann::json& object, const char* name) {
-  if (!object.is_object()) reject_json("an object is wanted, not " + object.dump());
+  if (!object.is_object()) reject_json("an object is wanted, not " + shown_json(object));
   const auto found = object.find(name);
   if (found == object.end()) reject_json(std::string("the field '") + name + "' is missing");
   try {
@@ -145,6 +162,12 @@ T field(const nlohmann::json& object, const char* name) {
     const std::string what = error.what();
     reject_json(std::string("in '") + name + "': " + what.substr(what.find("] ") + 2));
   }
+}
+
+// `otherwise` if the object has no such field.
+template <class T>
+T field_or(const nlohmann::json& object, const char* name, T otherwise) {
+  return object.is_object() && object.contains(name) ? field<T>(object, name) : otherwise;
 }
 
 void to_json(nlohmann::json& json, const MachineState& state);

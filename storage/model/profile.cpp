@@ -12,9 +12,6 @@ namespace {
 
 using PerIteration = std::vector<double>;
 
-// Profiles of earlier versions counted it among the inputs.
-constexpr std::string_view kOtherAlive = "other_alive";
-
 // The field's name and where its bytes are, for reading and writing alike.
 constexpr std::pair<const char*, std::int64_t MemorySplit::*> kMemoryParts[] = {
     {"peak", &MemorySplit::peak},
@@ -23,10 +20,17 @@ constexpr std::pair<const char*, std::int64_t MemorySplit::*> kMemoryParts[] = {
     {"gradients", &MemorySplit::gradients},
     {"optimizer_state", &MemorySplit::optimizer_state},
     {"inputs", &MemorySplit::inputs},
-    {"other_alive", &MemorySplit::other_alive},
+    {"kept_from_earlier_iterations", &MemorySplit::kept_from_earlier_iterations},
     {"activations", &MemorySplit::activations},
     {"workspace", &MemorySplit::workspace},
-    {"gradients_made", &MemorySplit::gradients_made}};
+    {"gradients_made", &MemorySplit::gradients_made},
+    {"outside_tensors", &MemorySplit::outside_tensors}};
+
+// Earlier versions counted both among the inputs, or not at all.
+bool came_later(std::int64_t MemorySplit::*part) {
+  return part == &MemorySplit::kept_from_earlier_iterations ||
+         part == &MemorySplit::outside_tensors;
+}
 
 constexpr std::pair<const char*, PerIteration ProfileRun::*> kRunLists[] = {
     {"iteration_seconds", &ProfileRun::iteration_seconds},
@@ -47,7 +51,12 @@ std::string profile_text(const json& in, const char* name) {
 json json_of(const MemorySplit& split) {
   json out = json::object();
   for (const auto& [name, part] : kMemoryParts) out[name] = split.*part;
-  out["holders"] = split.holders;
+  out["holders"] = json::object();
+  for (const auto& [name, held] : split.holders)
+    out["holders"][name] = {{"bytes", held.bytes},
+                            {"tensors", held.tensors},
+                            {"shape", held.shape},
+                            {"place", text_or_null(held.place)}};
   return out;
 }
 
@@ -58,17 +67,34 @@ json json_of(const ProfileRun& run) {
 }
 
 json json_of(const OperatorProfile& one) {
-  return {{"name", one.name},       {"self_seconds", one.self_seconds},
-          {"calls", one.calls},     {"device_seconds", one.device_seconds},
-          {"flops", one.flops},     {"bytes", one.bytes},
-          {"unknown", one.unknown}, {"dtype", text_or_null(one.dtype)}};
+  return {{"name", one.name},
+          {"self_seconds", one.self_seconds},
+          {"calls", one.calls},
+          {"device_seconds", one.device_seconds},
+          {"flops", one.flops},
+          {"bytes", one.bytes},
+          {"unknown", one.unknown},
+          {"dtype", text_or_null(one.dtype)},
+          {"class", text_or_null(one.kind)}};
 }
 
-json json_of(const AlignmentHint& hint) {
+json json_of(const ProductHint& hint) {
   return {{"operator", hint.operation},
           {"dtype", hint.dtype},
           {"dimensions", hint.dimensions},
-          {"multiple", hint.multiple}};
+          {"multiple", hint.multiple},
+          {"kind", hint.kind}};
+}
+
+std::map<std::string, HeldTensors> holders_in(const json& in) {
+  std::map<std::string, HeldTensors> holders;
+  for (const auto& [name, held] : in.items())
+    holders[name] =
+        held.is_number_integer()
+            ? HeldTensors{held.get<std::int64_t>()}
+            : HeldTensors{field<std::int64_t>(held, "bytes"), field<std::int64_t>(held, "tensors"),
+                          field<std::string>(held, "shape"), profile_text(held, "place")};
+  return holders;
 }
 
 ProfileRun profile_run(const json& in) {
@@ -91,6 +117,7 @@ OperatorProfile profile_operator(const json& in) {
   one.bytes = field<std::int64_t>(in, "bytes");
   one.unknown = field<std::int64_t>(in, "unknown");
   one.dtype = profile_text(in, "dtype");
+  if (in.contains("class")) one.kind = profile_text(in, "class");  // earlier versions lack it
   return one;
 }
 
@@ -136,13 +163,22 @@ OperatorProfile& operator_of(Profile& profile, const OperatorProfile& like) {
 std::vector<std::pair<std::string, std::int64_t>> parts_of(const MemorySplit& split) {
   std::vector<std::pair<std::string, std::int64_t>> parts;
   for (const auto& [name, part] : kMemoryParts)
-    if (part != &MemorySplit::gradients_made && (name != kOtherAlive || split.*part > 0))
+    if (part != &MemorySplit::gradients_made && (!came_later(part) || split.*part > 0))
       parts.emplace_back(name, split.*part);
-  for (auto& [name, bytes] : parts) {
-    if (name == kOtherAlive) name = "other, alive across iterations";
-    std::replace(name.begin(), name.end(), '_', ' ');
-  }
+  for (auto& [name, bytes] : parts) std::replace(name.begin(), name.end(), '_', ' ');
   return parts;
+}
+
+std::string text_of(const ProductHint& hint) {
+  std::string text = hint.operation + " in " + hint.dtype + " of ";
+  for (std::size_t i = 0; i < hint.dimensions.size(); ++i)
+    text += (i ? " x " : "") + std::to_string(hint.dimensions[i]);
+  const std::string multiple = std::to_string(hint.multiple);
+  if (hint.kind == "precision") return text + ": tensor cores take it where TF32 is allowed";
+  if (hint.kind == "layout") return text + ": tensor cores want channels last (NHWC)";
+  if (hint.kind == "tile")
+    return text + ": its last tiles of " + multiple + " x " + multiple + " are mostly empty";
+  return text + ": tensor cores want multiples of " + multiple;
 }
 
 void append(Profile& profile, const Profile& more) {
@@ -155,6 +191,7 @@ void append(Profile& profile, const Profile& more) {
     target.bytes = one.bytes;
     target.unknown = one.unknown;
     target.dtype = one.dtype;
+    target.kind = one.kind;
   }
   profile.runs.insert(profile.runs.end(), more.runs.begin(), more.runs.end());
   for (OperatorProfile& one : profile.operators) {
@@ -170,7 +207,8 @@ void to_json(json& out, const Ceilings& ceilings) {
   out = {{"device", ceilings.device},
          {"threads", ceilings.threads},
          {"flops", ceilings.flops},
-         {"bytes", ceilings.bytes}};
+         {"bytes", ceilings.bytes},
+         {"emulated", ceilings.emulated}};
 }
 
 void from_json(const json& in, Ceilings& ceilings) {
@@ -178,17 +216,23 @@ void from_json(const json& in, Ceilings& ceilings) {
   ceilings.threads = field<int>(in, "threads");
   ceilings.flops = field<std::map<std::string, double>>(in, "flops");
   ceilings.bytes = field<double>(in, "bytes");
+  ceilings.emulated = {};  // profiles of earlier versions did not say
+  if (in.contains("emulated")) ceilings.emulated = field<std::vector<std::string>>(in, "emulated");
 }
 
 void from_json(const json& in, MemorySplit& split) {
   for (const auto& [name, part] : kMemoryParts)
-    if (name != kOtherAlive || in.contains(name)) split.*part = field<std::int64_t>(in, name);
-  if (in.contains("holders")) split.holders = in["holders"].get<decltype(split.holders)>();
+    if (!came_later(part) || in.contains(name)) split.*part = field<std::int64_t>(in, name);
+  // One version wrote it as "other_alive", with the holders' bytes alone.
+  if (in.contains("other_alive"))
+    split.kept_from_earlier_iterations = field<std::int64_t>(in, "other_alive");
+  if (in.contains("holders")) split.holders = holders_in(in["holders"]);
 }
 
-void from_json(const json& in, AlignmentHint& hint) {
+void from_json(const json& in, ProductHint& hint) {
   hint = {field<std::string>(in, "operator"), field<std::string>(in, "dtype"),
           field<std::vector<std::int64_t>>(in, "dimensions"), field<int>(in, "multiple")};
+  if (in.contains("kind")) hint.kind = field<std::string>(in, "kind");  // earlier versions lack it
 }
 
 void to_json(json& out, const Profile& profile) {
@@ -226,7 +270,7 @@ void from_json(const json& in, Profile& profile) {
   profile.memory_reason = profile_text(in, "memory_reason");
   if (in.contains("memory") && !in["memory"].is_null())
     profile.memory = in["memory"].get<MemorySplit>();
-  if (in.contains("hints")) profile.hints = in["hints"].get<std::vector<AlignmentHint>>();
+  if (in.contains("hints")) profile.hints = in["hints"].get<std::vector<ProductHint>>();
   if (in.contains("ceilings") && !in["ceilings"].is_null())
     profile.ceilings = in["ceilings"].get<Ceilings>();
   check_lengths(profile);

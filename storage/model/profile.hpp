@@ -18,6 +18,7 @@ struct Ceilings {
   int threads = 1;
   std::map<std::string, double> flops;  // FLOP/s of matrix products, by type: "fp32", "bf16", ...
   double bytes = 0;                     // bytes/s of a copy, read and written
+  std::vector<std::string> emulated = {};  // types that this CPU has no units for
 };
 
 // One process. All lists go by iteration; seconds have the profiler's cost in them.
@@ -36,28 +37,44 @@ struct OperatorProfile {
   std::int64_t flops = 0, bytes = 0;
   std::int64_t unknown = 0;  // calls whose floating-point operations are not known
   std::string dtype;         // the floating type of most bytes; empty: none
+  std::string kind = {};     // "contraction", "normalisation", "elementwise", "movement"; or empty
 };
 
-// Bytes at the peak of an iteration; the parts sum to `peak`. `other_alive`: what earlier
-// iterations made and what is no part of a model or an optimizer. `gradients_made`: of the whole
-// iteration.
+// Tensors that earlier iterations made and that one module, class or function still holds.
+struct HeldTensors {
+  std::int64_t bytes = 0, tensors = 0;
+  std::string shape = {};  // of most of them, "1000x512 fp32"
+  std::string place = {};  // "torch/optim/optimizer.py, line 41"; empty: unknown
+};
+
+// Bytes at the peak of an iteration; the parts sum to `peak`. `kept_from_earlier_iterations` is no
+// part of a model or an optimizer. Beside the peak: `gradients_made` are of the whole iteration,
+// and `outside_tensors` is what the process had at its own peak (on a GPU: what its allocator gave
+// out) less all tensors.
 struct MemorySplit {
   std::int64_t peak = 0, parameters = 0, buffers = 0, gradients = 0, optimizer_state = 0,
-               inputs = 0, other_alive = 0, activations = 0, workspace = 0, gradients_made = 0;
-  // Of `other_alive`: bytes by the module or class that holds them, where that is known.
-  std::map<std::string, std::int64_t> holders = {};
+               inputs = 0, kept_from_earlier_iterations = 0, activations = 0, workspace = 0,
+               gradients_made = 0, outside_tensors = 0;
+  // Of `kept_from_earlier_iterations`, by the name of what holds them, where that is known.
+  std::map<std::string, HeldTensors> holders = {};
 };
 
-// Name and bytes of each part, the peak first. Left out are `gradients_made`, which is no part of
-// it, and an empty `other_alive`, as it is of most workloads.
+// Name and bytes of each part, the peak first and what is outside of tensors last. Left out are
+// `gradients_made`, and the other two that earlier profiles do not have if they are empty.
 std::vector<std::pair<std::string, std::int64_t>> parts_of(const MemorySplit& split);
 
-// A matrix product whose dimensions keep it from tensor cores at full speed.
-struct AlignmentHint {
+// A matrix product, or a convolution as one, that misses tensor cores at full speed. `kind` says
+// why: "alignment" (sizes are no multiples of `multiple`), "precision" (float32 without TF32),
+// "layout" (a convolution whose channels do not come last) or "tile" (the last tiles of `multiple`
+// rows and columns are mostly empty).
+struct ProductHint {
   std::string operation, dtype;
   std::vector<std::int64_t> dimensions;
-  int multiple = 0;  // that each of them should be of
+  int multiple = 0;
+  std::string kind = "alignment";
 };
+// "aten::mm in fp16 of 7 x 8 x 8: tensor cores want multiples of 8"
+std::string text_of(const ProductHint& hint);
 
 struct Profile {
   std::string workload;
@@ -71,7 +88,7 @@ struct Profile {
   std::vector<OperatorProfile> operators;
   std::optional<MemorySplit> memory;
   std::string memory_reason;  // why there is no split
-  std::vector<AlignmentHint> hints;
+  std::vector<ProductHint> hints;
   std::optional<Ceilings> ceilings;
 };
 
@@ -84,6 +101,6 @@ void from_json(const nlohmann::json& json, Ceilings& ceilings);
 void to_json(nlohmann::json& json, const Profile& profile);
 void from_json(const nlohmann::json& json, Profile& profile);  // throws nlohmann::json::exception
 void from_json(const nlohmann::json& json, MemorySplit& split);
-void from_json(const nlohmann::json& json, AlignmentHint& hint);
+void from_json(const nlohmann::json& json, ProductHint& hint);
 
 }  // namespace nightjar

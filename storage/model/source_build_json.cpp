@@ -53,7 +53,7 @@ const Described<SourceResult>& described(Parsed<SourceResult>) {
   static const auto made = aggregate<SourceResult>(
       "SourceResult", "What came of a build from source.",
       {{"reason", "Why there is no wheel; empty where there is one."},
-       {"wheel_file", "The wheel's name; empty where there is none."},
+       {"wheel_file", "The wheel's name; empty where there is none.", line_schema(400)},
        {"seconds", "All of it, fetching included.", {{"minimum", 0}}},
        {"compile_seconds", "Of the recipe's commands.", {{"minimum", 0}}},
        {"attempts", "2: it failed, and was tried again from a clean folder.", {{"minimum", 0}}},

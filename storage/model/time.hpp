@@ -1,6 +1,7 @@
 // Points in time (UTC, microseconds), their RFC 3339 text, and the clock port that everything asks.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -17,6 +18,15 @@ std::string to_rfc3339(Time time);
 std::optional<Time> parse_rfc3339(std::string_view text);
 // "2026-08-20"
 std::string to_date(Time time);
+
+// The nearest time that to_rfc3339() can write, of years 1 to 9999, for what others claim.
+template <class Duration>
+Time nearest_time(Duration since_epoch) {
+  using namespace std::chrono;
+  constexpr sys_days first{year{1} / 1 / 1}, after{year{10000} / 1 / 1};
+  return Time(std::clamp(since_epoch, Duration(first.time_since_epoch()),
+                         Duration(after.time_since_epoch()) - Duration(1)));
+}
 
 std::int64_t to_us(Time time);
 Time from_us(std::int64_t microseconds);

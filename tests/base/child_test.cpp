@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <poll.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include <catch2/catch.hpp>
@@ -40,6 +41,20 @@ TEST_CASE("A child has its variables and its descriptors, and no other") {
   int status = 0;
   CHECK(::waitpid(child.pid, &status, 0) == child.pid);
   CHECK(status == 0);
+}
+
+TEST_CASE("A child has nothing that a library left open for programs to inherit") {
+  const Fd left(::socket(AF_INET, SOCK_STREAM, 0));  // without SOCK_CLOEXEC
+  auto output = open_pipe();
+  REQUIRE(output);
+  ChildSpec spec;
+  spec.command = {"sh", "-c", "ls -l /proc/self/fd | grep -c socket"};
+  spec.environment = {"PATH=/usr/bin:/bin"};
+  spec.descriptors = {output->write.get(), output->write.get(), output->write.get()};
+  const Child child = start_child(spec);
+  output->write.reset();
+  CHECK(all_of(output->read) == "0\n");
+  CHECK(::waitpid(child.pid, nullptr, 0) == child.pid);
 }
 
 TEST_CASE("A program that is not there is an error, and leaves no child") {

@@ -19,3 +19,12 @@ TEST_CASE("A line of the log has its values, and what is below the least level i
   log::error("left out, too");
   CHECK(heard.lines() == "warning kept n=2 text=\"a {} b\"\nerror not a format {}\n");
 }
+
+TEST_CASE("What others wrote forges no line of the log, and a long one is cut") {
+  const HeardLog heard;
+  spdlog::default_logger()->set_pattern("%l %v");
+  log::warn("said=\"{}\"", "a\r\nerror all is lost\x1b[2J\xe9");
+  log::warn("{}", std::string(50'000, 'x'));
+  CHECK(heard.lines() == "warning said=\"a  error all is lost [2J\xEF\xBF\xBD\"\nwarning " +
+                             std::string(7999, 'x') + "…\n");
+}

@@ -1,6 +1,8 @@
 #include "storage/base/toml.hpp"
 
+#include <filesystem>
 #include <stdexcept>
+#include <string>
 
 #include <catch2/catch.hpp>
 
@@ -65,4 +67,29 @@ TEST_CASE("all that is wrong in a TOML file is told at once, each in a line with
 TEST_CASE("what is no TOML is refused with its line") {
   CHECK_THROWS_WITH(TomlFile("a = 1\nb = \n", "a.toml"), Catch::StartsWith("a.toml:2: "));
   CHECK_THROWS_AS(TomlFile(std::filesystem::path("/no/such/file")), std::invalid_argument);
+}
+
+TEST_CASE("What is nested without end is refused in one line, and strings are no nesting") {
+  const auto repeated = [](std::string_view part, int times) {
+    std::string text;
+    for (int i = 0; i < times; ++i) text += part;
+    return text;
+  };
+  const std::string dots = repeated(".a", 50'000);
+  for (const std::string& text :
+       {"x = 1\ny = " + repeated("[", 50'000) + repeated("]", 50'000),
+        "x = 1\ny = " + repeated("{a=", 50'000), "x = 1\na" + dots + " = 1",
+        "x = 1\n[a" + dots + "]", "x = 1\ny = {a" + dots + " = 1}",
+        "x=\"\"\"a\\\"\"\"\"\"\"\na" + dots + " = 1", "x = ''''''''\na" + dots + " = 1",
+        "x = '\"'\na" + dots + " = 1"}) {
+    CHECK_THROWS_WITH(TomlFile(text, "f.toml"), "f.toml:2: it is nested deeper than 64 levels");
+  }
+  for (const std::string& text :
+       {"x = '" + dots + "'", "x = \"\\\"" + dots + "\"", "x = 1 # " + dots,
+        "x = '''\n" + dots + "'''", "x = [" + repeated("1.5, ", 1'000) + "]"})
+    CHECK_NOTHROW(TomlFile(text, "f.toml"));
+}
+
+TEST_CASE("A folder in place of a file is told so") {
+  CHECK_THROWS_WITH(TomlFile(std::filesystem::path("/tmp")), "/tmp: it is a folder; name a file");
 }

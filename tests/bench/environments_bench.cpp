@@ -69,6 +69,7 @@ void ours(const Wheel& wheel, const fs::path& cache, const fs::path&) {
   EnvironmentsConfig config;
   config.cache = cache;
   config.python = wheel.python;
+  config.rights = Unconfined("a bench");
   const EnvironmentSpec spec{.build = BuildId{1},
                              .wheel_url = wheel.address,
                              .wheel_file = wheel.file.filename(),
@@ -91,9 +92,10 @@ void theirs(const Wheel& wheel, const fs::path& target, std::vector<std::string>
   spec.environment = clean_environment("/tmp");
   spec.folder = "/";
   spec.timeout_seconds = 600;
-  const ProcessResult result = run_process(spec);
+  const ProcessResult result = run_trusted(spec);
   if (!result.fine()) throw std::runtime_error(spec.command.front() + " " + result.describe());
-  const std::string broken = check_import(wheel.python, target, {target, "", ""}, {}, {}).broken;
+  const std::string broken =
+      check_import(wheel.python, target, {target, "", ""}, Unconfined("a bench"), {}).broken;
   if (!broken.empty()) throw std::runtime_error(broken);
 }
 

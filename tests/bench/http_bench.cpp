@@ -260,12 +260,12 @@ int main(int argc, char** argv) {
     SystemClock clock;
     service::Artifacts artifacts(folder / "artifacts", 1 << 20, clock);
     web::EventStream events;
-    asio::thread_pool writer{1}, readers{2};
+    asio::thread_pool writer{1}, readers{2}, intake{1};
     asio::io_context io{1};
     git::LiteralGraph commits;
     service::api::Context context(config, clock, db, folder / "bench.sqlite", commits, artifacts,
                                   events, io.get_executor(), writer.get_executor(),
-                                  readers.get_executor(), [] {});
+                                  readers.get_executor(), intake.get_executor(), [] {});
     web::Server server(io, service::api::server_config(config));
     service::api::add_routes(server, context);
     server.start();
@@ -274,6 +274,7 @@ int main(int argc, char** argv) {
     enough = compare(server.port(), "/api/v1/regressions") && enough;
     server.stop();
     thread.join();
+    intake.join();
     writer.join();
     readers.join();
   }

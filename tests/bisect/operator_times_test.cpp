@@ -47,6 +47,31 @@ TEST_CASE("a host that was never quiet hides no time of its GPU") {
   CHECK(limiter_of(profile, first) == Limiter::math);
 }
 
+TEST_CASE("classes of operators have their shares of time and of operations") {
+  Profile profile = two_runs();
+  profile.operators[0].kind = "elementwise";
+  profile.operators[1].kind = "contraction";
+  OperatorProfile wrapper = profile.operators[0];
+  wrapper.name = "aten::linear";
+  wrapper.kind.clear();
+  wrapper.flops = 0;
+  profile.operators.push_back(wrapper);
+  const auto classes = classes_of(profile);
+  REQUIRE(classes.size() == 3);
+  CHECK((classes[0].name == "contraction" && classes[1].name == "elementwise"));
+  CHECK(classes[2].name == "other");
+  CHECK(classes[0].flops == 4000);
+  double time = 0, operations = 0;
+  for (const OperatorClass& one : classes) {
+    time += one.seconds_share;
+    operations += one.flops_share;
+  }
+  CHECK((time == Approx(1) && operations == Approx(1)));
+  CHECK(classes[0].seconds == Approx(.004));
+  CHECK(classes[0].seconds_share == Approx(.004 / (.004 + 2 * classes[1].seconds)));
+  CHECK(classes[2].flops_share == 0);
+}
+
 TEST_CASE("without ceilings, undisturbed times or kernels nothing is said of limiters") {
   Profile profile = two_runs({.005, .005});
   CHECK_FALSE(limiter_of(profile, longest_first(profile)[0]));  // no kernel ran

@@ -58,19 +58,33 @@ TEST_CASE("Memory is compared part by part where both sides were divided") {
 TEST_CASE("Memory that earlier iterations made is told with who holds it") {
   Profile before = profile_of({5, 5.1}), after = profile_of({5, 5.1});
   before.memory = MemorySplit{.peak = 30, .inputs = 10, .workspace = 20};
-  after.memory = MemorySplit{.peak = 45, .inputs = 10, .other_alive = 15, .workspace = 20};
-  after.memory->holders = {{"torch.optim.optimizer._largest_grads", 15}};
+  after.memory =
+      MemorySplit{.peak = 45, .inputs = 10, .kept_from_earlier_iterations = 15, .workspace = 20};
+  after.memory->holders = {{"torch.optim.optimizer._largest_grads",
+                            {15, 3, "5 int8", "torch/optim/optimizer.py, line 41"}}};
   for (const bool swapped : {false, true}) {
     const auto memory =
         swapped ? difference(after, before).memory : difference(before, after).memory;
     REQUIRE(memory.size() == 10);
-    CHECK(memory[6].part == "other, alive across iterations");
-    CHECK((swapped ? memory[6].before : memory[6].after) == 15);
-    CHECK((swapped ? memory[6].after : memory[6].before) == 0);
+    const auto& kept = memory[swapped ? 8 : 6];
+    CHECK(kept.part == "kept from earlier iterations");
+    CHECK((swapped ? kept.before : kept.after) == 15);
+    CHECK((swapped ? kept.after : kept.before) == 0);
     CHECK(memory[9].part ==
-          "of other, alive across iterations: held by torch.optim.optimizer._largest_grads");
+          "kept from earlier iterations: 3 tensors of 5 int8, held by "
+          "torch.optim.optimizer._largest_grads (torch/optim/optimizer.py, line 41)");
     CHECK((swapped ? memory[9].before : memory[9].after) == 15);
   }
+}
+
+TEST_CASE("Memory that no tensor has is told, too") {
+  Profile before = profile_of({5, 5.1}), after = profile_of({5, 5.1});
+  before.memory = MemorySplit{.peak = 30, .outside_tensors = 100};
+  after.memory = MemorySplit{.peak = 30, .outside_tensors = 165};
+  const auto memory = difference(before, after).memory;
+  CHECK(memory.front().after == memory.front().before);
+  CHECK(memory.back().part == "outside tensors");
+  CHECK(memory.back().after - memory.back().before == 65);
 }
 
 TEST_CASE("Kernels are compared with the GPU's time, which is a small part of an iteration") {

@@ -9,6 +9,7 @@ from world import ROOT, World
 sys.path.append(str(ROOT / "tests" / "support" / "history"))
 
 import make
+from browser import Browser
 
 # Files of tests that run side by side measure nothing that anybody judges: none waits for another.
 if "PYTEST_XDIST_WORKER" in os.environ and "NIGHTJAR_MACHINE_LOCK" in os.environ:
@@ -17,7 +18,7 @@ if "PYTEST_XDIST_WORKER" in os.environ and "NIGHTJAR_MACHINE_LOCK" in os.environ
 
 # The files that take longest begin, since two run side by side and none is divided.
 LONG = ["gpu_agent", "environment", "other_project", "month", "certificates", "reproduce", "cli",
-        "pages", "rest", "slurm"]
+        "pages", "reading", "rest", "slurm"]
 
 
 def pytest_collection_modifyitems(items):
@@ -48,6 +49,13 @@ def world(tmp_path):
 def make_world(tmp_path_factory):
     """Of a world that several tests only look at."""
     yield from worlds_in(tmp_path_factory.mktemp("shared"))
+
+
+@pytest.fixture(scope="module")
+def browser():
+    one = Browser()
+    yield one
+    one.close()
 
 
 def served_history(folder, nights):

@@ -5,6 +5,7 @@ import http.server
 import json
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import sqlite3
@@ -14,7 +15,7 @@ import time
 
 import pytest
 
-from world import BIN, ROOT
+from world import BIN, ROOT, git
 
 GUIDE = ROOT / "docs/operating.md"
 
@@ -214,6 +215,28 @@ def test_a_repository_that_cannot_be_had_is_told_once_in_the_log_and_by_readines
     for name in ("a", "b", "c"):
         register(w, name)  # each wakes the engine
     assert w.tail("nightjard").count("kind=repository") == 1
+
+
+def test_a_lost_copy_of_the_repository_is_told_and_fetched_at_once(world):
+    w = world()
+    w.repo.grow(3)
+    w.publish_nightly("2026-08-20")
+    w.start_daemon()
+    w.wait("the build to be proved", lambda: [b for b in w.items("builds")
+                                              if b["state"] == "proved"])
+    remote, away = w.repo.path, w.repo.path.with_name("away")
+    remote.rename(away)
+    copy = w.folder / "data" / "repository.git"
+    shutil.rmtree(copy)
+    lost = w.wait("the obstacle to be told", lambda: next(
+        (o for o in readiness(w)[1]["obstacles"] if "was lost" in o["reason"]), None))
+    assert lost["kind"] == "repository"
+    away.rename(remote)
+    # No nightly comes meanwhile.
+    w.wait("the copy to be back", lambda: not [
+        o for o in readiness(w)[1]["obstacles"] if o["kind"] == "repository"])
+    commit = w.items("builds")[0]["commit"]
+    assert git(copy, "cat-file", "-t", commit) == "commit"
 
 
 def test_a_database_that_is_damaged_while_the_daemon_runs_is_told_and_the_daemon_stays(world):

@@ -38,7 +38,8 @@ def measured(path, slower=1.0, runs=10):
         item("python/a/eval/cpu/fp32/b4/eager", latency=metric("s", *latencies),
              peak_cpu_memory=metric("bytes", 3e8)),
         item("python/a/eval/cpu/fp32/b4/inductor", latency=metric("s", .05),
-             peak_cpu_memory=metric("bytes", 2e8), compile_time=metric("s", 12.0)),
+             peak_cpu_memory=metric("bytes", 2e8), compile_time=metric("s", 12.0),
+             compression_ratio=metric("times eager", 1.5)),
         item("python/b/eval/cpu/fp32/b4/inductor", "failed", "wrong_result: the checksum differs")]
     path.write_text(json.dumps({"items": items}))
     return path

@@ -10,7 +10,7 @@ import urllib.request
 
 import pytest
 
-from world import ROOT
+from world import BIN, ROOT
 
 LISTS = ["builds", "lookups", "workloads", "series", "runs", "regressions", "reports", "bisections",
          "jobs", "nights", "marks", "improvements", "runners", "calibration", "suites", "members"]
@@ -42,6 +42,49 @@ def test_regressions_of_every_kind_are_there(history):
     states = {r["state"] for r in get(history, "/api/v1/regressions?limit=100")["items"]}
     assert {"reported", "recovered", "dismissed", "unconfirmed", "merged", "inconclusive",
             "suspected", "bisecting"} <= states
+
+
+def judged(history, path, tmp_path):
+    """What `nightjar verify` says of a bundle: (exit code, text)."""
+    bundle = tmp_path / "bundle.json"
+    with urllib.request.urlopen(f"{history.url}{path}", timeout=30) as answer:
+        bundle.write_bytes(answer.read())
+    said = subprocess.run([BIN / "nightjar", "verify", bundle], capture_output=True, text=True)
+    return said.returncode, said.stdout + said.stderr
+
+
+def test_every_bundle_passes_its_own_proof(history, tmp_path):
+    regressions = get(history, "/api/v1/regressions?limit=100")["items"]
+    searches = [one for one in get(history, "/api/v1/bisections?limit=100")["items"]
+                if one["regression"] is None and one["state"] != "open"]
+    assert len(regressions) > 8 and searches
+    for path in [f"/api/v1/regressions/{one['id']}/evidence" for one in regressions] + [
+            f"/api/v1/bisections/{one['id']}/evidence" for one in searches]:
+        code, text = judged(history, path, tmp_path)
+        assert code == 0, (path, text)
+
+
+def test_a_culprit_may_have_done_what_it_is_blamed_for(two_years):
+    """No documentation made anything slower, and nothing of another device did."""
+    blamed = [one for one in get(two_years, "/api/v1/regressions?limit=500")["items"]
+              if one["culprit"]]
+    assert len(blamed) > 20
+    for one in blamed:
+        lead, = one["series"][:1]
+        device, backend = lead["workload"].split("/")[3::3]
+        subject = one["culprit"]["commit_details"][-1]["subject"]
+        assert not re.search(r"^\[(docs|CI|MPS|ROCm|c10d)\]|Deprecate|tests|Revert", subject), one
+        assert device == "cpu" or "on CPU" not in subject, subject
+        if subject.startswith(("[inductor]", "[dynamo]")):
+            assert backend.startswith("inductor"), (lead["workload"], subject)
+        if "memory" in lead["metric"]:
+            assert re.search("Keep|Round", subject), subject
+
+
+def test_a_machine_computes_in_the_precisions_that_it_has(two_years):
+    for one in get(two_years, "/api/v1/series?limit=500")["items"]:
+        device, precision = one["workload_name"].split("/")[3:5]
+        assert device == "cuda" or precision in ("fp32", "bf16"), one["workload_name"]
 
 
 def test_suites_of_every_night_are_summed_up(history):

@@ -37,7 +37,7 @@ def write_history(folder, nights, models, step=None, first=0):
 
 
 def arguments(world, folder):
-    return ["import", folder, "--to", world.url, "--token-file", world.folder / "runner.token",
+    return ["import", folder, "--to", world.url, "--token-file", world.folder / "import.token",
             "--json"]
 
 

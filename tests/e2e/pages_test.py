@@ -3,13 +3,13 @@ dark and at a phone's width, nothing scrolls sideways, and the main tasks work b
 
 import json
 import re
-import types
 import urllib.parse
 import urllib.request
 
 import pytest
 
-from browser import PHONE, WIDE, Browser, missing
+from browser import PHONE, WIDE, missing
+from page_view import PAGES, addresses_in, asked, settle, texts, visit
 from questions import QUESTIONS, walk
 from world import ROOT
 
@@ -18,21 +18,10 @@ LOOKS = {"light": (WIDE, False), "dark": (WIDE, True), "phone": (PHONE, False)}
 # Contrast takes axe the longest. Dark changes colours only, a phone's width changes no colour.
 RULES = {"light": {}, "dark": {"runOnly": ["color-contrast"]},
          "phone": {"rules": {"color-contrast": {"enabled": False}}}}
-PAGES = ["morning", "changes", "series", "compare", "compilers", "vision", "domains", "roofline",
-         "nights", "machines", "builds", "culprit", "profiled", "profiled on a GPU", "suspected",
-         "search", "open search", "one series", "two series", "commit", "author", "nothing"]
-
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(bool(missing()) or not AXE.exists(),
                        reason=missing() or f"{AXE} is missing; run deploy/build --tests")]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    one = Browser()
-    yield one
-    one.close()
 
 
 @pytest.fixture(scope="module")
@@ -43,57 +32,6 @@ def addresses(history):
 @pytest.fixture(scope="module")
 def old_addresses(two_years):
     return addresses_in(two_years)
-
-
-def addresses_in(history):
-    """What stands after # for each page."""
-    def get(path):
-        with urllib.request.urlopen(f"{history.url}/api/v1/{path}", timeout=30) as answer:
-            return json.load(answer)
-
-    def items(path):
-        return get(path)["items"]
-    regressions = items("regressions?limit=100")
-    culprit = next(r for r in regressions if r["culprit"])
-    searches = items("bisections?limit=100")
-    series = [s["id"] for s in items("series?limit=9&metric=latency")]
-    differences = {r["id"]: get(f"regressions/{r['id']}/profile")["difference"]
-                   for r in regressions}
-    profiled = next(number for number, found in differences.items() if found)
-    on_gpu = next(number for number, found in differences.items()
-                  if found and any(kernel["clear"] for kernel in found["kernels"]))
-    return {
-        "morning": "", "nothing": "no/such/page", "nights": "nights", "machines": "machines",
-        "changes": "changes?days=365&all=yes", "series": "series?words=eager", "compare": "compare",
-        "compilers": "compilers?sort=compile_time", "vision": "vision?precision=fp16",
-        "domains": "domains", "roofline": "roofline",
-        "builds": "builds", "culprit": f"regressions/{culprit['id']}",
-        "profiled": f"regressions/{profiled}", "profiled on a GPU": f"regressions/{on_gpu}",
-        "author": "authors?name=" + urllib.parse.quote(
-            culprit["culprit"]["commit_details"][0]["author"]),
-        "suspected": "regressions/%d" % next(
-            r["id"] for r in regressions if r["state"] == "suspected"),
-        "search": "bisections/%d" % next(
-            b["id"] for b in searches if b["state"] == "culprit" and b["regression"]),
-        "search for a fix": "bisections/%d" % next(
-            b["id"] for b in searches if b["state"] == "culprit" and not b["regression"]),
-        "open search": "bisections/%d" % next(b["id"] for b in searches if b["state"] == "open"),
-        "one series": f"series/{series[0]}",
-        "two series": f"series/{series[0]}?with={series[1]}&by=build",
-        "commit": f"commits/{culprit['culprit']['commits'][0]}"}
-
-
-def visit(browser, history, address):
-    browser.open(f"{history.url}/#/{address}")
-    settle(browser)
-
-
-def settle(browser):
-    """Until the page is shown and every late cell is filled."""
-    browser.wait(lambda: browser.run("""
-        const main = document.getElementById("main");
-        return main?.getAttribute("aria-busy") === "false"
-          && ![...main.querySelectorAll(".later")].some((cell) => !cell.hasChildNodes());"""))
 
 
 def title(browser):
@@ -200,7 +138,7 @@ def test_a_plot_zooms_and_moves_by_keys(browser, history, addresses):
     before = browser.run(dates)
     browser.run("document.querySelector('.chart.pan').focus()")
     browser.press(*"++++++")
-    assert browser.run(dates) != before
+    browser.wait(lambda: browser.run(dates) != before)
     chosen = browser.run("return document.querySelector('.detail').textContent")
     browser.press("Home")
     assert browser.run("return document.querySelector('.detail').textContent") != chosen
@@ -441,7 +379,7 @@ def test_the_morning_has_all_that_is_open_or_waits_however_old_it_is(browser, tw
     assert searches and told["Being searched"] == len(searches)
     newest = asked(two_years, "bisections?limit=50")["items"]
     assert searches[-1]["id"] < newest[-1]["id"], "an older one is the hard case"
-    waits = [one for state in ("blamed", "range", "unattributed")
+    waits = [one for state in ("blamed", "range", "unattributed", "unconfirmed")
              for one in asked(two_years, f"regressions?limit=500&state={state}")["items"]]
     assert told["Waits for a person"] == len(waits)
 
@@ -476,16 +414,6 @@ def test_the_improvements_that_a_commit_is_named_for_are_asked_for_by_it(history
         assert asked(history, f"improvements?limit=500&commit={sha}")["items"] == [
             one for one in improvements
             if any(sha in cause["commits"] and not cause["range"] for cause in one["made_better"])]
-
-
-def asked(history, path):
-    with urllib.request.urlopen(f"{history.url}/api/v1/{path}", timeout=30) as answer:
-        return json.load(answer)
-
-
-def texts(browser, selector):
-    return browser.run("return [...document.querySelectorAll(arguments[0])]"
-                       ".map((one) => one.textContent)", selector)
 
 
 @pytest.fixture(scope="module")

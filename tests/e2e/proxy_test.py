@@ -54,14 +54,22 @@ class Proxy:
         self._process.send_signal(signal.SIGHUP)
 
     def status(self, path, headers=None, data=None):
+        return self.ask(path, headers, data)[0]
+
+    def ask(self, path, headers=None, data=None, shown=None):
+        """Status and body of the answer. `shown`: the name of a client's certificate."""
+        context = self.context
+        if shown:
+            context = ssl.create_default_context(cafile=self.folder / "web-ca.pem")
+            context.load_cert_chain(self.folder / f"{shown}.pem", self.folder / f"{shown}.key")
         request = urllib.request.Request(self.url + path, data, headers or {})
         try:
-            with urllib.request.urlopen(request, timeout=30, context=self.context) as answer:
-                return answer.status
+            with urllib.request.urlopen(request, timeout=30, context=context) as answer:
+                return answer.status, answer.read()
         except urllib.error.HTTPError as error:
-            return error.code
+            return error.code, error.read()
         except urllib.error.URLError:
-            return None
+            return None, b""
 
 
 @pytest.fixture
@@ -105,6 +113,50 @@ def test_a_token_without_its_machines_certificate_lets_nobody_in(served, shown, 
     assert "nightjar-runner: cannot register" in world.tail("thief")
     assert cause in world.tail("thief")
     assert world.items("runners") == []
+
+
+def test_a_copied_token_imports_nothing_and_fetches_no_wheel(served):
+    world, proxy = served
+    world.wait("the build to be there", lambda: world.items("builds"))
+    copied = {"Authorization": "Bearer " + world.tokens["runner"]}
+    wheel = "/api/v1/artifacts/" + world.items("builds")[0]["sha256"]
+    assert proxy.ask(wheel, copied)[0] == 403
+    assert proxy.ask(wheel, copied, shown="lab")[0] == 200
+    history = json.dumps({"machine_class": "x", "nights": []}).encode()
+    status, answer = proxy.ask("/api/v1/imports", copied, history)
+    assert status == 403 and "role import" in json.loads(answer)["detail"]
+
+
+def test_what_the_proxy_takes_is_what_the_service_takes(served):
+    world, proxy = served
+    limit = re.search(r"result_bytes = (\d+)u << 20;",
+                      (ROOT / "service/api/result_reader.hpp").read_text())[1]
+    assert f"client_max_body_size {limit}m;" in (ROOT / "deploy/nginx/nightjar.conf").read_text()
+    token = {"Authorization": "Bearer " + world.tokens["runner"]}
+    path = "/api/v1/agent/jobs/77/result"
+    status, answer = proxy.ask(path, token, b" " * (80 << 20), shown="lab")
+    assert status == 404 and json.loads(answer)["detail"] == "There is no job 77."
+
+
+def test_a_result_outlives_a_proxy_that_takes_smaller_ones(served):
+    world, proxy = served
+    site = proxy.folder / "nginx.conf"
+    right = site.read_text()
+    # Less than a result has, and more than a registration.
+    site.write_text(right.replace("client_max_body_size 128m", "client_max_body_size 4k"))
+    proxy.reload()
+    known = ["--authorities", proxy.folder / "web-ca.pem"]
+    shown = ["--certificate", proxy.folder / "lab.pem", "--key", proxy.folder / "lab.key"]
+    start_runner(world, proxy, "lab", *known, *shown)
+    world.wait("the proxy's refusal", lambda: "a proxy refuses its size" in world.tail("lab"))
+    kept = list((world.folder / "lab/spool").glob("*.json"))
+    assert kept and not list((world.folder / "lab/spool/rejected").iterdir())
+    world.kill("lab", signal.SIGTERM)
+    site.write_text(right)
+    proxy.reload()
+    start_runner(world, proxy, "lab", *known, *shown)
+    world.wait("the night", lambda: world.night_done(1))
+    assert not list((world.folder / "lab/spool").glob("*.json"))
 
 
 def test_an_agent_believes_no_server_whose_authority_it_does_not_know(served):

@@ -354,4 +354,4 @@ def test_a_bundle_that_is_nested_without_end_is_refused(tmp_path):
     bundle.write_text('{"format": "nightjar-evidence", "builds": [], "changes": [], "runs": [], '
                       f'"regression": {{"metric": {deep}}}}}')
     done = subprocess.run([BIN / "nightjar", "verify", bundle], capture_output=True, text=True)
-    assert done.returncode == 2 and "nested too deep" in done.stderr
+    assert done.returncode == 2 and "nested deeper than 64 levels" in done.stderr

@@ -145,7 +145,7 @@ class Double:
     def tell(self, what, **value):
         request = urllib.request.Request(f"{self.url}/_double/{what}",
                                          json.dumps(value).encode(), method="POST")
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=120) as answer:
             return json.load(answer)
 
     def stop(self):
@@ -228,7 +228,7 @@ class World:
         self.index = Index(folder / "index")
         self.config = folder / "nightjar.toml"
         self.port_file = folder / "port"
-        self.tokens = {role: f"{role}-token-for-tests" for role in ("read", "runner", "admin")}
+        self.tokens = {role: f"{role}-token-for-tests" for role in ("read", "import", "runner", "admin")}
         self.processes = {}
         self.environment = {}  # see environment_of
         self.overrides = overrides
@@ -331,7 +331,7 @@ class World:
         if token:
             request.add_header("Authorization", "Bearer " + self.tokens[token])
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
+            with urllib.request.urlopen(request, timeout=120) as answer:
                 return answer.status, answer.read()
         except urllib.error.HTTPError as error:
             return error.code, error.read()

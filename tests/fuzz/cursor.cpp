@@ -34,8 +34,8 @@ void cursor(std::string_view input) {
     if (time) require(parse_rfc3339(to_rfc3339(*time)) == time, "a time changes when written");
   });
   read([&] {
-    const auto commit = api::commit_query("commit", "")(request);
-    if (commit) require(CommitSha::parse(commit->str()) == commit, "a commit changes when written");
+    const auto commit = api::commit_name_query("commit", "")(request);
+    if (commit) require(commit->size() >= 4 && commit->size() <= 40, "a commit has no such length");
   });
   read([&] { api::metric_query()(request); });
 }

@@ -36,7 +36,7 @@ class Served {
             "there is no pair of sockets");
     const Fd client(ends[1]);
     asio::ip::tcp::socket socket(io_, asio::ip::tcp::v4(), ends[0]);
-    web::Connection::start(std::make_shared<web::Connection>(std::move(socket), state_), false);
+    web::Connection::start(std::make_shared<web::Connection>(std::move(socket), state_));
     std::string answers;
     for (int round = 0; !state_->connections.empty(); ++round) {
       require(round < most_rounds, "a connection does not end though its client has");
@@ -89,10 +89,22 @@ std::map<std::string, std::string> own_headers(const web::Request& request) {
   return headers;
 }
 
+std::map<std::string, std::string> headers_with_host(const web::Request& request) {
+  auto headers = own_headers(request);
+  headers.try_emplace("host", "x");
+  return headers;
+}
+
+std::string without_zeros(const std::string& digits) {
+  const auto first = digits.find_first_not_of('0');
+  return first == std::string::npos ? "0" : digits.substr(first);
+}
+
 std::string written(const web::Request& request, const web::Target& target) {
   std::string text =
       web::method_text(request.method) + " " + written_target(target) + " HTTP/1.1\r\n";
   for (const auto& [name, value] : own_headers(request)) text += name + ": " + value + "\r\n";
+  if (!request.header("host")) text += "Host: x\r\n";  // HTTP/1.0 needs none
   return text + "Content-Length: " + std::to_string(request.body.size()) + "\r\n\r\n" +
          request.body;
 }
@@ -116,8 +128,23 @@ void check(const web::Request& request) {
   const web::Request& again = second.handled[0];
   require(again.method == request.method && again.path == request.path &&
               again.query == request.query && again.body == request.body &&
-              own_headers(again) == own_headers(request),
+              headers_with_host(again) == headers_with_host(request),
           "a request changes when it is written");
+}
+
+// What a proxy before us might have read in another way, or sent for a page of a stranger.
+void check_framing_and_host(const web::Request& request) {
+  const auto coding = request.header("transfer-encoding"),
+             length = request.header("content-length");
+  require(!coding || (web::lower_case(*coding) == "chunked" && !length),
+          "a body's end can be read in two ways");
+  require(!length || std::to_string(request.body.size()) == without_zeros(*length),
+          "a body has not the length that its head says");
+  const auto host = request.header("host");
+  require(!host || web::host_in(*host), "a host is none");
+  require(!host || request.method == web::Method::post || request.method == web::Method::del ||
+              web::HostNames().allow(*web::host_in(*host)),
+          "a stranger's name is served");
 }
 
 }  // namespace
@@ -134,6 +161,7 @@ void http_request(std::string_view input) {
     std::size_t size = 0;
     for (const auto& [name, value] : request.headers) size += name.size() + value.size();
     require(size <= 2 * head_bytes, "a head is larger than is allowed");
+    check_framing_and_host(request);
   }
   if (!handled.empty()) check(handled.back());
 }

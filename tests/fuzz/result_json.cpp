@@ -2,8 +2,8 @@
 // when it is stored.
 #include <stdexcept>
 
-#include "service/api/agent_messages.hpp"
 #include "service/api/respond.hpp"
+#include "service/api/result_reader.hpp"
 #include "storage/model/json.hpp"
 #include "storage/model/metric.hpp"
 #include "storage/model/run_value.hpp"
@@ -19,11 +19,9 @@ void result_json(std::string_view input) {
   request.body = input;
   SessionResult result;
   try {
-    api::parse_body(request, api::result_request()).result.get_to(result);
+    result = api::read_result(request).result;
   } catch (const api::Refused& refused) {
     require(json::accept(refused.response().body), "a refusal is no JSON");
-    return;
-  } catch (const json::exception&) {  // the route answers 422
     return;
   }
   const std::string stored = json(result).dump(-1, ' ', false, json::error_handler_t::replace);

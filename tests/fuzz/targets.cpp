@@ -12,9 +12,11 @@ std::string_view take_line(std::string_view& text) {
 
 std::span<const Target> all_targets() {
   static constexpr Target targets[] = {
+      {"build_log", build_log},
       {"config", config},
       {"cursor", cursor},
       {"evidence_bundle", evidence_bundle},
+      {"git_words", git_words},
       {"glob", glob},
       {"http_request", http_request},
       {"index_page", index_page},

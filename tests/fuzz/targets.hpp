@@ -27,9 +27,11 @@ struct Target {
 };
 std::span<const Target> all_targets();
 
+void build_log(std::string_view input);
 void config(std::string_view input);
 void cursor(std::string_view input);
 void evidence_bundle(std::string_view input);
+void git_words(std::string_view input);
 void glob(std::string_view input);
 void http_request(std::string_view input);
 void index_page(std::string_view input);

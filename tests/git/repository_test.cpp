@@ -36,7 +36,11 @@ class Upstream {
 
   fs::path path() const { return folder_ / "upstream"; }
   RepositoryOptions options() const {
-    return {.url = path().string(), .path = folder_ / "copy.git", .limits = {}, .progress = {}};
+    return {.url = path().string(),
+            .path = folder_ / "copy.git",
+            .limits = {},
+            .redaction = {},
+            .progress = {}};
   }
 
   void git(const std::string& arguments) {
@@ -253,11 +257,31 @@ TEST_CASE("a remote that drips, closes by half or resets is given up") {
   CHECK(repository.resolve("main") == first);
 }
 
-TEST_CASE("a name and a password in an address stay out of what is said") {
-  CHECK(
-      without_credentials("cannot fetch https://me:secret@host/a.git: 'https://me@host/a.git/'") ==
-      "cannot fetch https://host/a.git: 'https://host/a.git/'");
-  CHECK(without_credentials("ssh://git@host/a and git@host:a") == "ssh://host/a and git@host:a");
+TEST_CASE("a password in the address of a remote is in no message") {
+  Upstream upstream;
+  auto options = upstream.options();
+  options.url = "http://me:s3cr3tword@127.0.0.1:1/repository.git";
+  options.redaction = Redaction::of_url(options.url);
+  Repository repository(options);
+  const auto nobody = *CommitSha::parse(std::string(40, 'e'));
+  CHECK_THROWS_WITH(repository.fetch(), Catch::Contains("cannot fetch http://127.0.0.1:1/rep") &&
+                                            !Catch::Contains("s3cr3t"));
+  CHECK_THROWS_WITH(repository.changed_paths(nobody, nobody),
+                    Catch::Contains("127.0.0.1") && !Catch::Contains("s3cr3t"));
+}
+
+TEST_CASE("why git failed is one short line, whatever the remote wrote") {
+  ChildOutcome failed;
+  failed.status = 128 << 8;
+  GitWords words;
+  CHECK(words.failure_of(failed) == "git ended with status 32768");
+  words.hear("Receiving objects:  50% (1/2)");
+  words.hear("remote: no such repository");
+  words.hear("fatal: " + std::string(50'000, 'x'));
+  words.hear("fatal: a second one");
+  CHECK(words.failure_of(failed) == "remote: no such repository; " + std::string(199, 'x') + "…");
+  failed.stopped = "no progress for 1 s";
+  CHECK(words.failure_of(failed) == "no progress for 1 s");
 }
 
 TEST_CASE("a failed fetch says what was attempted, where, and what to do") {
@@ -362,6 +386,44 @@ TEST_CASE("changed paths are added, modified and deleted; a rename is both ends"
   CHECK(repository.changed_paths(from, from).empty());
   CHECK_THROWS_WITH(repository.changed_paths(from, *CommitSha::parse(std::string(40, 'e'))),
                     Catch::Contains(std::string(40, 'e')));
+}
+
+TEST_CASE("a commit that claims any time, name and path is read") {
+  Upstream upstream;
+  const auto first = upstream.commit("first", {{"a.py", "1"}});
+  const std::string tree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";  // the empty one
+  upstream.git("read-tree --empty");
+  upstream.git("hash-object -t tree -w /dev/null");
+  for (const std::string seconds : {"9223372036854775807", "99999999999999", "0"}) {
+    INFO(seconds);
+    std::ofstream(upstream.path() / "raw", std::ios::binary)
+        << "tree " << tree << "\nparent " << first.str() << "\nauthor \x1b[2J\xff <> " << seconds
+        << " +9999\ncommitter x <> " << seconds << " -9999\n\n\x1b]0;\xfe"
+        << std::string(1 << 20, 's') << "\n";
+    upstream.git("hash-object -t commit -w --literally raw");
+    upstream.git("update-ref refs/heads/main $(cat ../output)");
+    const auto sha = upstream.head("main");
+    Repository repository(upstream.options());
+    repository.fetch();
+    const auto commit = repository.find(sha);
+    REQUIRE(commit);
+    CHECK(commit->author_name == "[2J\xEF\xBF\xBD");  // libgit2 cuts off what begins it
+    CHECK(to_rfc3339(commit->committed_at).size() <= 27);
+    CHECK(repository.changed_paths(first, sha).size() == 1);
+  }
+}
+
+TEST_CASE("a path of any bytes is found by these bytes") {
+  Upstream upstream;
+  const auto first = upstream.commit("first", {{"a.py", "1"}});
+  const std::string odd = "torch/\xff\n\x1b[2J.py";
+  const auto second = upstream.commit("second", {{odd, "2"}});
+  Repository repository(upstream.options());
+  repository.fetch();
+  const auto paths = repository.changed_paths(first, second);
+  REQUIRE(paths.size() == 1);
+  CHECK(paths[0].path == odd);
+  CHECK(repository.file(second, odd) == "2");
 }
 
 TEST_CASE("a file's content is that of the commit, bytes and all") {

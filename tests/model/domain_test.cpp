@@ -1,21 +1,51 @@
 #include "storage/model/domain.hpp"
 
 #include <algorithm>
+#include <fstream>
 
 #include <catch2/catch.hpp>
 
+#include "storage/model/json.hpp"
+#include "tests/support/source_tree.hpp"
+
 using namespace nightjar;
 
-TEST_CASE("a model's name tells its domain, and a library its usual one") {
-  const auto domain = [](const char* text) { return domain_of(*WorkloadName::parse(text)); };
-  CHECK(domain("python/resnet18/train/cpu/fp32/b4/eager") == "vision");
-  CHECK(domain("hf/vit_b16-small/eval/cuda/fp16/b1/inductor") == "vision");
-  CHECK(domain("timm/ghostnet_100/eval/cpu/fp32/b4/eager") == "vision");
-  CHECK(domain("hf/whisper-tiny/eval/cpu/fp32/b1/eager") == "speech");
-  CHECK(domain("hf/LayoutLMForMaskedLM/eval/cpu/fp32/b1/eager") == "language");
-  CHECK(domain("python/dlrm/eval/cpu/fp32/b64/eager") == "recommendation");
-  CHECK(domain("python/soft_actor_critic/act/cpu/fp32/b1/eager") == "reinforcement learning");
-  CHECK(domain("python/lennard_jones/eval/cpu/fp32/b256/eager") == "other");
+namespace {
+
+std::string domain(const std::string& text) {
+  return domain_of(*WorkloadName::parse(text));
+}
+
+}  // namespace
+
+TEST_CASE("a domain is what TorchBench or the workload's author says") {
+  const std::string variant = "/eval/cuda/fp32/b4/eager";
+  for (const auto& [model, expected] : std::vector<std::pair<std::string, std::string>>{
+           {"torchbench/resnext50_32x4d", "vision"},  // its name holds "t5"
+           {"torchbench/detectron2_fasterrcnn_r_50_fpn", "vision"},
+           {"torchbench/hf_T5", "language"},
+           {"torchbench/hf_Whisper", "speech"},
+           {"torchbench/nvidia_deeprecommender", "recommendation"},
+           {"torchbench/LearningToPaint", "reinforcement learning"},
+           {"torchbench/basic_gnn_gcn", "graphs"},
+           {"torchbench/demucs", "other"},
+           {"python/resnet18", "vision"},
+           {"native/soft_actor_critic", "reinforcement learning"},
+           {"python/lennard_jones", "other"},
+           {"hf/vit_b16-small", "vision"},
+           {"hf/whisper-tiny-paper", "speech"},
+           {"huggingface/LayoutLMForMaskedLM", "language"},
+           {"timm/ghostnet_100", "vision"},
+           {"timm_models/repvgg_a2", "vision"}}) {
+    INFO(model);
+    CHECK(domain(model + variant) == expected);
+  }
+}
+
+TEST_CASE("what nobody says of is of an unknown domain, whatever its name sounds like") {
+  for (const char* model :
+       {"torchbench/hf_clip", "torchbench/resnet51", "mine/bert", "python/gpt3"})
+    CHECK(domain(model + std::string("/eval/cpu/fp32/b4/eager")) == "unknown");
 }
 
 TEST_CASE("a workload matches what has all that the filter names") {
@@ -31,10 +61,19 @@ TEST_CASE("a workload matches what has all that the filter names") {
   CHECK_FALSE(matches({.backend = "inductor"}, name));
 }
 
-TEST_CASE("every domain that a name tells is one of the names of domains") {
+TEST_CASE("each listed workload has a domain, which is one of their names") {
   const auto names = domain_names();
-  CHECK(names.size() == 6);
-  for (const char* text :
-       {"python/resnet18/train/cpu/fp32/b4/eager", "python/lennard_jones/eval/cpu/fp32/b256/eager"})
-    CHECK(std::count(names.begin(), names.end(), domain_of(*WorkloadName::parse(text))) == 1);
+  const auto root = nightjar::test::source_tree() / "runner/workloads";
+  std::ifstream file(root / "workloads.json"), torchbench(root / "torchbench_domains.json");
+  for (const auto& item : nlohmann::json::parse(file).at("items")) {
+    INFO(item.dump());
+    CHECK(domain(item.at("name")) != "unknown");
+    CHECK(std::count(names.begin(), names.end(), domain(item.at("name"))) == 1);
+  }
+  std::size_t models = 0;
+  for (const auto& [name, list] : nlohmann::json::parse(torchbench).at("domains").items()) {
+    CHECK(std::count(names.begin(), names.end(), name) == 1);
+    models += list.size();
+  }
+  CHECK(models > 97);
 }

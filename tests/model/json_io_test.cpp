@@ -34,3 +34,21 @@ TEST_CASE("a field of something that is no object is refused") {
                     Catch::Contains("in 'kind': no BuildKind is called 'weird'"));
   CHECK_THROWS_WITH(field<bool>({{"open", 1}}, "open"), Catch::Contains("a boolean is wanted"));
 }
+
+TEST_CASE("What was wrong is shown by its begin, whatever it is") {
+  const auto refusal = [](const nlohmann::json& value, auto wanted) -> std::string {
+    try {
+      parse_json(value, wanted);
+    } catch (const nlohmann::json::exception& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  const nlohmann::json many(100'000, 7), text(std::string(100'000, '\xe9'));
+  CHECK_THAT(refusal(many, Parsed<int>{}), Catch::EndsWith("wanted, not a list"));
+  CHECK_THAT(refusal({{"a", many}}, Parsed<double>{}), Catch::EndsWith("wanted, not an object"));
+  CHECK_THAT(refusal("2026", Parsed<Time>{}), Catch::EndsWith("wanted, not '2026'"));
+  CHECK(refusal(text, Parsed<WorkloadName>{}).size() < 200);
+  CHECK(refusal(1e10, Parsed<int>{}) != "accepted");
+  CHECK(refusal(3.5, Parsed<std::int64_t>{}) != "accepted");
+}

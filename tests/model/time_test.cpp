@@ -46,3 +46,12 @@ TEST_CASE("a manual clock stands still until it is told") {
 TEST_CASE("the system clock is in this century") {
   CHECK(to_rfc3339(SystemClock{}.now()).substr(0, 2) == "20");
 }
+
+TEST_CASE("a time that others claim is one that can be written") {
+  const auto most = std::chrono::seconds::max(), least = std::chrono::seconds::min();
+  CHECK(to_rfc3339(nearest_time(most)) == "9999-12-31T23:59:59Z");
+  CHECK(to_rfc3339(nearest_time(least)) == "0001-01-01T00:00:00Z");
+  CHECK(to_rfc3339(nearest_time(std::chrono::milliseconds::max())) ==
+        "9999-12-31T23:59:59.999000Z");
+  CHECK(to_rfc3339(nearest_time(std::chrono::seconds(1'787'000'000))) == "2026-08-17T20:53:20Z");
+}

@@ -101,6 +101,14 @@ class FakeService {
     wheel_ = bytes;
   }
 
+  // Of the last request whose path ends so.
+  std::map<std::string, std::string> headers_of(const std::string& path) {
+    const std::lock_guard lock(mutex);
+    for (const auto& [asked, headers] : headers_)
+      if (asked.ends_with(path)) return headers;
+    return {};
+  }
+
   // As the service refuses, or as nginx in front of it.
   web::Response refusal(unsigned status) const {
     if (!is_proxy) return web::problem(status, "no", "no");
@@ -146,6 +154,7 @@ class FakeService {
     route.handler = [this, answer](const web::Request& request, web::Respond respond) {
       const std::lock_guard lock(mutex);
       posts.emplace_back(request.path, request.body);
+      headers_[request.path] = request.headers;
       changed.notify_all();
       respond(answer(*this, request));
     };
@@ -153,6 +162,7 @@ class FakeService {
   }
 
   std::string wheel_;
+  std::map<std::string, std::map<std::string, std::string>> headers_;
   test::LoopThread loop_;
   web::Server server_;
 };

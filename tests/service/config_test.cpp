@@ -30,6 +30,7 @@ address = "::1"
 port = 0
 open_reads = false
 trusted_proxies = ["127.0.0.1", "::1"]
+host_names = ["nightjar.lab.test"]
 public_url = "https://nightjar.test/"
 port_file = "/run/nightjar.port"
 credentials_file = "credentials"
@@ -38,6 +39,7 @@ samples_days = 30
 name = "r1"
 role = "runner"
 sha256 = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+machine_classes = ["cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"]
 [[token]]
 name = "boss"
 role = "admin"
@@ -220,13 +222,17 @@ TEST_CASE("every key of the configuration arrives") {
   CHECK(config.service.port == 0);
   CHECK_FALSE(config.service.open_reads);
   CHECK(config.service.trusted_proxies == std::vector<std::string>{"127.0.0.1", "::1"});
+  CHECK(config.service.host_names == std::vector<std::string>{"nightjar.lab.test"});
   CHECK(config.service.public_url == "https://nightjar.test");
   CHECK(config.service.port_file == "/run/nightjar.port");
   CHECK(config.service.samples_days == 30);
   REQUIRE(config.tokens.size() == 2);
   CHECK(config.tokens[0].role == web::Role::runner);
   CHECK(config.tokens[0].sha256 == std::string(64, 'a'));
+  CHECK(config.tokens[0].is_of(*Sha256::parse(std::string(64, 'c'))));
+  CHECK_FALSE(config.tokens[0].is_of(*Sha256::parse(std::string(64, 'd'))));
   CHECK(config.tokens[1].name == "boss");
+  CHECK(config.tokens[1].is_of(*Sha256::parse(std::string(64, 'd'))));
   CHECK(config.source.index.empty());
   CHECK(config.source.directory == folder / "etc/wheels");
   CHECK(config.source.variant == "cu130");
@@ -338,6 +344,12 @@ TEST_CASE("what is wrong in a configuration is told in lines that name file, lin
       {"metric", "[night]\nmetrics = [\"speed\"]\n",
        ":6: night.metrics: no metric is called 'speed'"},
       {"role", "[[token]]\nname = \"a\"\nrole = \"root\"\n", ":7: token.role: must be \"read\","},
+      {"class by its name",
+       "[[token]]\nname = \"a\"\nrole = \"runner\"\nmachine_classes = [\"lab\"]\n",
+       ":8: token.machine_classes: 'lab' is no fingerprint"},
+      {"classes of a reader",
+       "[[token]]\nname = \"a\"\nrole = \"read\"\nmachine_classes = [\"lab\"]\n",
+       ":8: token.machine_classes: is only for a token of role \"runner\""},
       {"token itself", "[[token]]\nname = \"a\"\nrole = \"read\"\nsha256 = \"secret\"\n",
        ":8: token.sha256: must be the token's SHA-256"},
       {"number for a share", "[detection]\nthreshold = 7\n",
@@ -350,6 +362,8 @@ TEST_CASE("what is wrong in a configuration is told in lines that name file, lin
        ":6: detection.threshold: must be a share"},
       {"share out of range", "[calibration]\nshare = \"60%\"\n",
        ":6: calibration.share: must be a share from 0 to 0.5"},
+      {"folder as secret", "[webhook]\nsecret_file = \"/tmp\"\n",
+       ":6: webhook.secret_file: /tmp is a folder; name a file"},
       {"missing secret", "[webhook]\nsecret_file = \"none\"\n",
        ":6: webhook.secret_file: there is no "},
       {"threshold without one", "[[threshold]]\nmetric = \"*\"\n",
@@ -408,9 +422,8 @@ repository = "pytorch/pytorch"
   for (std::string line; std::getline(told, line);) lines.push_back(line);
   const std::vector<std::string> expected = {
       at + "2: service.port: must be a whole number from 0 to 65535",
-      at + "3: service.prot: unknown key; there are address, credentials_file, data, open_reads, "
-           "port, port_file, "
-           "public_url, samples_days, trusted_proxies",
+      at + "3: service.prot: unknown key; there are address, credentials_file, data, host_names, "
+           "open_reads, port, port_file, public_url, samples_days, trusted_proxies",
       at + "5: source.index: must be text in quotes",
       at + "6: source.directory: there is no " + (folder / "nowhere").string(),
       at + "7: repository.url: is required: the repository whose commits are watched",

@@ -112,27 +112,52 @@ Lie word_on_another_lease(const Liar& liar) {
                     std::string(action) + " of another runner's lease");
 }
 
-// One number of an honest result is replaced. `raw`: not as JSON writes a value.
+// One value of an honest result is replaced.
 struct Nonsense {
   const char* place;
   json value;
-  const char* raw = nullptr;
+  // run: the first run's own, which fails. raw: the value is not as JSON writes one.
+  enum class Kind { session, run, raw } kind = Kind::session;
 };
 
 Lie nonsense(const Liar& liar) {
+  using enum Nonsense::Kind;
   static const std::vector<Nonsense> all = {
-      {"/runs/0/samples/latency/0", -.01},
-      {"/runs/0/samples/latency/0", 0.0},
-      {"/runs/0/samples/latency/0", 1e300},
+      {"/runs/0/samples/latency/0", -.01, run},
+      {"/runs/0/samples/latency/0", 0.0, run},
+      {"/runs/0/samples/latency/0", 1e300, run},
       {"/runs/0/samples/latency/0", nullptr},
       {"/runs/0/samples/latency/0", "NaN"},
-      {"/runs/0/samples/latency/0", "raw", "NaN"},
-      {"/runs/0/samples/latency/0", "raw", "-Infinity"},
-      {"/runs/0/samples/latency/0", "raw", "1e999"},
-      {"/runs/0/samples/peak_cpu_memory", json::array({-1.0})},
+      {"/runs/0/samples/latency/0", json::array({1})},
+      {"/runs/0/samples/latency/0", "NaN", raw},
+      {"/runs/0/samples/latency/0", "-Infinity", raw},
+      {"/runs/0/samples/latency/0", "1e999", raw},
+      {"/runs/0/samples/latency/0", std::string(100, '['), raw},
+      {"/runs/0/samples/peak_cpu_memory", json::array({-1.0}), run},
+      {"/runs/0/warmup_iterations", 1e10, run},
+      {"/runs/0/warmup_iterations", -1, run},
+      {"/runs/0/warmup_iterations", .5, run},
+      {"/runs/0/checksum", "much", run},
+      {"/runs/0/accuracy", "fine", run},
+      {"/runs/0/profile", json{{"runs", 1}}, run},
+      {"/runs/0/seconds", -1e9, run},
       {"/runs/0/order", 100000},
       {"/runs/0/order", -1},
-      {"/runs/0/seconds", -1e9},
+      {"/runs/0/order", 1e10},
+      {"/runs/0/status", "splendid"},
+      {"/runs/0/reason", std::string(100'000, 'x')},
+      {"/runs/0/reason", 7},
+      {"/runs/0/started_at", "yesterday"},
+      {"/runs/0/samples", 7, run},
+      {"/runs/0", "run"},
+      {"/runs/1", json()},
+      {"/runs", 7},
+      {"/before", json()},
+      {"/before/load1", "high"},
+      {"/after/gpus", json::object()},
+      {"/packages", json::array()},
+      {"/settings", "none"},
+      {"/setup_seconds", json::object()},
       {"/setup_seconds/0/seconds", 1e300},
   };
   const auto& held = liar.self.held();
@@ -140,14 +165,45 @@ Lie nonsense(const Liar& liar) {
   json body = liar.proof();
   json& result = body["result"] = liar.measure(*held);
   // The first run is the control.
-  if (result["runs"].empty() || !result["runs"][0]["samples"].contains("latency")) return {};
+  if (result["runs"].size() < 2 || !result["runs"][0]["samples"].contains("latency")) return {};
   const Nonsense& one =
       all[static_cast<std::size_t>(liar.random.between(0, static_cast<int>(all.size()) - 1))];
-  result[json::json_pointer(one.place)] = one.value;
-  const std::string what = one.raw ? one.raw : one.value.dump();
-  Message message = message_to(held->job, "result", body, held, what + " at " + one.place);
-  if (one.raw) message.body.replace(message.body.find("\"raw\""), 5, one.raw);
+  const json::json_pointer place(one.place);
+  const std::string what = one.kind == raw ? one.value.get<std::string>() : one.value.dump();
+  result[place] = one.kind == raw ? json("raw") : one.value;
+  Message message =
+      message_to(held->job, "result", body, held, what.substr(0, 40) + " at " + one.place);
+  if (one.kind == raw) message.body.replace(message.body.find("\"raw\""), 5, what);
+  message.is_of_run = one.kind == run;
   return message;
+}
+
+// Bodies that are none, for the job that it holds.
+Lie no_result(const Liar& liar) {
+  const auto& held = liar.self.held();
+  if (!held) return {};
+  const std::vector<std::string> all = {"",
+                                        "{",
+                                        "[]",
+                                        "null",
+                                        "{}",
+                                        std::string(5'000, '['),
+                                        R"({"attempt": 1, "result": {}})",
+                                        R"({"attempt": 1e99, "result": {}})",
+                                        std::string(200'000, ' ') + "x"};
+  const auto drawn =
+      all[static_cast<std::size_t>(liar.random.between(0, static_cast<int>(all.size()) - 1))];
+  return Message{path_of(held->job, "result"), drawn, "runner", held, "no result"};
+}
+
+Lie word_on_unknown_job(const Liar& liar) {
+  const JobId job{liar.random.between(1'000'000, 2'000'000)};
+  const int what = liar.random.between(0, 3);
+  json body{{"attempt", 1}, {"nonce", std::string(32, '0')}};
+  if (what == 0) body["reason"] = "no";
+  if (what == 1) body["result"] = std::string(50'000, 'x');
+  static const char* const actions[] = {"fail", "result", "renew", "release"};
+  return message_to(job, actions[what], body, {}, "a word on an unknown job");
 }
 
 }  // namespace
@@ -155,7 +211,8 @@ Lie nonsense(const Liar& liar) {
 Lie make_lie(const Agent& liar, const Agent& other, const Truth& truth, Time now, Random& random) {
   static const std::vector<Lie (*)(const Liar&)> all = {
       result_of_another_job,   result_for_another_runner, old_result, result_of_another_build,
-      claim_of_another_runner, word_on_another_lease,     nonsense};
+      claim_of_another_runner, word_on_another_lease,     nonsense,   no_result,
+      word_on_unknown_job};
   const auto drawn =
       all[static_cast<std::size_t>(random.between(0, static_cast<int>(all.size()) - 1))];
   return drawn({liar, other, truth, now, random});

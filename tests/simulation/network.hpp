@@ -53,6 +53,7 @@ struct Message {
   std::string path, body, token;
   std::shared_ptr<const Held> held = {};  // of a result, of a failure, and of what lies about one
   std::string lie = {};                   // what is wrong with it; empty: it is honest
+  bool is_of_run = false;  // the lie is one run's, which is stored as a failure if the claim holds
 };
 
 class Network {

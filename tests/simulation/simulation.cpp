@@ -269,6 +269,11 @@ class Simulation {
   void take(const Message& message, Answer& answer, std::int64_t sessions) {
     watch_.answered(message.path, answer, database_, timeline_.now());
     if (!message.lie.empty()) {
+      const bool is_stored = answer.status == 200 && answer.json.value("accepted", "") == "stored";
+      if (message.is_of_run && is_stored) {
+        watch_.failed_run(service_->db(), message);
+        return stored(*message.held);
+      }
       // A restored copy may have the claim that an old result belongs to.
       if (!message.held || message.held->database == database_)
         Watch::lied(service_->db(), message.lie, answer, sessions, disk_ != nullptr);

@@ -17,6 +17,7 @@
 #include "storage/regressions.hpp"
 #include "storage/runners.hpp"
 #include "storage/series.hpp"
+#include "storage/sessions.hpp"
 #include "storage/statement.hpp"
 
 namespace nightjar::simulation {
@@ -107,6 +108,14 @@ void Watch::stored(const Database& db, int database, const Held& held) {
   for (std::size_t i = 0; i < row.spec.environments.size(); ++i)
     if (i >= held.builds.size() || row.spec.environments[i].version != held.builds[i])
       violated("no result of another build", job + " is of another build than its result");
+}
+
+void Watch::failed_run(const Database& db, const Message& message) const {
+  const auto session = storage::session_of(db, message.held->job).value();
+  const RunResult& first = session.runs.at(0);
+  const bool told = first.status == RunStatus::failed && !first.reason.empty();
+  if (!told || !first.samples.empty())
+    violated("a lie about a run is that run's failure", message.lie + " was stored as measured");
 }
 
 void Watch::restored(Time copied) {
@@ -420,7 +429,7 @@ void Watch::check_liveness(const Database& db) const {
 
 // Once, by the issue that names it or, where machines failed the search, by one without a name.
 void Watch::check_told(const Database& db, const Step& step) const {
-  int issues = 0;
+  std::vector<std::string> issues;
   std::set<int> told;
   for (const Regression& regression : all_regressions(db)) {
     if (!stands(regression)) continue;
@@ -436,13 +445,14 @@ void Watch::check_told(const Database& db, const Step& step) const {
                         position_of(db, truth_, regression.good) < step.commit &&
                         step.commit <= position_of(db, truth_, regression.bad);
     if (!names && !covers) continue;
-    ++issues;
+    issues.push_back(text_of(regression));
     told.insert(classes.begin(), classes.end());
   }
-  if (issues == 0) violated("every step is told", "nobody was told of the " + text_of(step));
-  if (issues > 1)
-    violated("one issue per cause",
-             std::to_string(issues) + " regressions tell of the " + text_of(step));
+  if (issues.empty()) violated("every step is told", "nobody was told of the " + text_of(step));
+  if (issues.size() > 1)
+    violated("one issue per cause", std::to_string(issues.size()) + " regressions tell of the " +
+                                        text_of(step) + ": " + issues.front() + ", " +
+                                        issues.back());
   for (const int machine : step.classes)
     if (!told.contains(machine))
       violated("every step is told with its classes",

@@ -24,6 +24,8 @@ class Watch {
   void measures(const Build& wheel) const;
   // What a runner said of a job was answered; status 0: the service died meanwhile.
   void answered(const std::string& path, const Answer& answer, int database, Time now);
+  // A result was stored in which a runner lied about the first run: that one alone failed.
+  void failed_run(const storage::Database& db, const Message& message) const;
   // A runner lied, and this was the answer. Only a failing disk excuses that it is none. `before`:
   // sessions_in() the database then.
   static void lied(const storage::Database& db, const std::string& lie, const Answer& answer,

@@ -43,10 +43,10 @@ TEST_CASE("a file of the first version is migrated and keeps what it holds") {
   std::filesystem::copy_file(nightjar::test::source_tree() / "tests/storage/data/version_1.db",
                              path);
   CHECK_THROWS_WITH(Database::open_reader(path),
-                    Catch::Contains("has schema version 1, 36 is wanted; start nightjard"));
+                    Catch::Contains("has schema version 1, 39 is wanted; start nightjard"));
 
   Database db = Database::open_writer(path);
-  CHECK(db.schema_version() == 36);
+  CHECK(db.schema_version() == 39);
   Database fresh = Database::open_writer(":memory:");
   CHECK(schema_of(db) == schema_of(fresh));
 
@@ -123,7 +123,7 @@ TEST_CASE("a file of a newer program is refused, with its version and what to do
   for (const auto open : {&Database::open_writer, &Database::open_reader})
     CHECK_THROWS_WITH(open(path), Catch::Contains(path.string()) &&
                                       Catch::Contains("has schema version 99") &&
-                                      Catch::Contains("knows versions up to 36") &&
+                                      Catch::Contains("knows versions up to 39") &&
                                       Catch::Contains("start the newer nightjard"));
 }
 

@@ -77,6 +77,23 @@ TEST_CASE("a message waits until it may be sent, and is sent once") {
   CHECK(list_messages(story.db, {}, OutboxState::failed).items.empty());
 }
 
+TEST_CASE("what the tracker refused for good is told, the newest first, and not for ever") {
+  Story story;
+  const Regression regression = story.suspect();
+  for (const char* key : {"issue/1", "comment/1", "comment/2"})
+    add_message(Autocommit(story.db), message(regression, key));
+  for (OutboxMessage one : pending_messages(story.db, at(60))) {
+    if (one.key != "comment/2") one.state = OutboxState::failed;
+    update_message(Autocommit(story.db), one);
+  }
+  const auto refused = refused_messages(story.db, at(50));
+  REQUIRE(refused.size() == 2);
+  CHECK(refused[0].key == "comment/1");
+  CHECK(refused_messages(story.db, at(51)).empty());
+  CHECK(count_messages(story.db) ==
+        std::map<OutboxState, int>{{OutboxState::pending, 1}, {OutboxState::failed, 2}});
+}
+
 TEST_CASE("a message that belongs to no regression can only open an issue") {
   Story story;
   OutboxMessage digest;

@@ -17,6 +17,7 @@
 #include "storage/package_searches.hpp"
 #include "storage/profiles.hpp"
 #include "storage/provenance.hpp"
+#include "storage/references.hpp"
 #include "storage/replays.hpp"
 #include "storage/retention.hpp"
 #include "storage/series_history.hpp"
@@ -112,6 +113,11 @@ void ask_everything(Story& story) {
       regressions_of_night(db, story.night.id), merged_into(db, regression.id);
   list_regressions(db, {RegressionState::blamed, "latency", {"**"}, at(0), commit('a')}, {50, 9});
   list_regressions(db, {{}, {}, {}, {}, {}, story.machine.id, at(0), 7}, {50, 9});
+  RegressionFilter several;
+  several.states = {RegressionState::blamed, RegressionState::range};
+  several.commits = blamed_commits(db);
+  list_regressions(db, several, {50, 9});
+  commits_beginning_with(db, "abcd", 7), builds_called(db, "2.", 7);
   set_classes_elsewhere(Autocommit(db), regression.id, {{.machine = story.machine.id}});
   affected_classes(db, regression.id);
   add_untold(Autocommit(db), {regression.id, at(9)}), untold_findings(db);

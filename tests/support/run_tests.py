@@ -263,7 +263,8 @@ def groups(options, tally):
         for path in sorted(programs, key=os.path.getsize, reverse=True):
             yield functools.partial(tally.program, path)
         if options.preset == "release":  # no program of ours runs in them
-            yield lambda: tally.pytest("source tree", ["tests/star_test.py", "tests/deploy"])
+            yield lambda: tally.pytest(
+                "source tree", ["tests/star_test.py", "tests/foreign_test.py", "tests/deploy"])
 
 
 def whole_numbers(text):

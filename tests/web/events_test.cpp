@@ -62,7 +62,7 @@ TEST_CASE("Many publishers and listeners that come and go do no harm") {
 
 TEST_CASE("So many listen without a token at most, and those with one are not kept out") {
   ServerConfig config;
-  config.limits.anonymous_streams = 1;
+  config.limits.streams.anonymous = {1, 1};
   config.authenticate = [](std::string_view) { return Principal{"a", Role::read}; };
   Served served(config);
   EventStream stream;

@@ -100,22 +100,6 @@ TEST_CASE("Forty connections at once each get their own answer") {
   for (auto& client : clients) CHECK(client.get() == 25);
 }
 
-TEST_CASE("A connection above the limit is told so") {
-  ServerConfig config;
-  config.limits.connections = 2;
-  Served served(std::move(config));
-  served.server->add(route(Method::get, "/a", says("a")));
-  served.start();
-  RawClient first(served.server->port()), second(served.server->port());
-  CHECK(first.get("/a").status == 200);
-  CHECK(second.get("/a").status == 200);
-  {
-    RawClient third(served.server->port());
-    CHECK(third.read().status == 503);
-  }
-  CHECK(first.get("/a").status == 200);
-}
-
 TEST_CASE("Stopping ends idle connections at once and lets a running request finish") {
   Served served;
   std::promise<Respond> kept;

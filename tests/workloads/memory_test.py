@@ -8,6 +8,12 @@ import programs
 
 MEGABYTE = 1 << 20
 
+# As PyTorch puts it behind the line that says what happened.
+ADVICE = ("Search for `cudaErrorAssert\\' in https://docs.nvidia.com/cuda for more information.\\n"
+          "CUDA kernel errors might be asynchronously reported at some other API call, so the "
+          "stacktrace below might be incorrect.\\n"
+          "For debugging consider passing CUDA_LAUNCH_BLOCKING=1\\n"
+          "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.\\n")
 NOT_FOUND = "library but it was not found in your environment."  # as transformers says it
 
 # Convolutions and matrix products, with and without gradients, small and large.
@@ -101,6 +107,15 @@ def test_a_single_jump_is_no_leak(tmp_path):
     (f"raise ImportError('M requires the PyTorch {NOT_FOUND}')", "failed", "ImportError: M"),
     ("import torch.no_such_module", "failed", "No module named 'torch.no_such_module'"),
     ("torch.empty(1 << 60)", "out_of_memory", "allocate memory"),
+    (f"raise RuntimeError('CUDA error: out of memory\\n{ADVICE}')", "out_of_memory",
+     "RuntimeError: CUDA error: out of memory"),
+    (f"raise RuntimeError('HIP error: out of memory\\n{ADVICE}')", "out_of_memory",
+     "RuntimeError: HIP error: out of memory"),
+    ("raise RuntimeError('CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling "
+     "`cublasCreate(handle)`')", "out_of_memory", "CUBLAS_STATUS_ALLOC_FAILED when calling"),
+    (f"raise RuntimeError('CUDA error: device-side assert triggered\\n{ADVICE}')", "failed",
+     "RuntimeError: CUDA error: device-side assert triggered"),
+    ("raise ValueError('the tenant is out of memory of its name')", "failed", "out of memory of"),
     ("return torch.tensor([float('nan')])", "wrong_result", "checksum is nan"),
 ])
 def test_what_goes_wrong_inside_a_workload_has_a_status_of_its_own(tmp_path, line, status, reason):

@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import textwrap
 
 import pytest
 import programs
@@ -105,53 +106,101 @@ def test_the_convolutions_of_a_model_are_counted_as_its_layers_say(resnet, count
     assert rows["aten::mkldnn_convolution"]["calls"] == 20
 
 
+def test_operators_are_of_the_classes_that_they_belong_to(resnet):
+    kinds = {row["name"]: row["class"] for row in resnet["operators"]}
+    assert kinds["aten::mkldnn_convolution"] == kinds["aten::convolution_backward"] == "contraction"
+    assert kinds["aten::native_batch_norm"] == "normalisation"
+    assert kinds["aten::add_"] == kinds["aten::mul_"] == "elementwise"
+    assert kinds["aten::copy_"] == "movement"
+    assert kinds["aten::conv2d"] is None  # it only calls another
+
+
 def test_the_parts_of_memory_are_the_models_and_sum_to_the_peak(resnet, counted):
     memory = resnet["memory"]
     assert memory["parameters"] == memory["gradients_made"] == memory["optimizer_state"] == counted[
         "parameters"]
     assert memory["buffers"] == counted["buffers"]
     assert memory["inputs"] == 4 * 3 * 32 * 32 * 4 + 4 * 8
-    assert (memory["other_alive"], resnet["memory_holders"]) == (0, {})
-    assert memory["peak"] == sum(memory[part] for part in ("parameters", "buffers", "gradients",
-                                                           "optimizer_state", "inputs",
-                                                           "other_alive", "activations",
-                                                           "workspace"))
+    assert (memory["kept_from_earlier_iterations"], memory["holders"]) == (0, {})
+    assert memory["peak"] == sum(memory[part] for part in PARTS)
 
 
-def test_what_a_list_keeps_of_earlier_iterations_is_no_input_and_its_holder_is_named():
-    script = f"""
-import json, sys, types
-sys.path.insert(0, {str(programs.WORKLOADS)!r})
-import torch
-from harness.profiler import memory, passes
-hooks = sys.modules["hooks"] = types.ModuleType("hooks")
-hooks.seen = []
-class Report:
-    def __init__(self):
-        self.losses = []
-weight, inputs, early = torch.nn.Parameter(torch.ones(1000)), torch.ones(1000), torch.ones(500)
-model = torch.nn.Module()
-model.weight = weight
-made, report = memory.Made(), Report()
-early = None  # its place may be another tensor's from now on
-def step():
-    loss = (weight * inputs).sum()
-    loss.backward()
-    hooks.seen.append(weight.grad.clone())
-    report.losses.append(loss.detach())
-for _ in range(3):
-    step()
-print(json.dumps(passes.memory_pass(step, None, "cpu", made)))
-"""
+PARTS = ("parameters", "buffers", "gradients", "optimizer_state", "inputs",
+         "kept_from_earlier_iterations", "activations", "workspace")
+KEEPING = """
+    import json, sys
+    sys.path[:0] = [{workloads!r}, {folder!r}]
+    import torch
+    import hooks
+    from harness.profiler import memory, passes
+    class Report:
+        def __init__(self):
+            self.losses = []
+    weight, inputs, early = torch.nn.Parameter(torch.ones(1000)), torch.ones(1000), torch.ones(500)
+    model = torch.nn.Module()
+    model.weight = weight
+    made, report = memory.Made(), Report()
+    early = None  # its place may be another tensor's from now on
+    def step():
+        loss = (weight * inputs).sum()
+        loss.backward()
+        {keeps}
+        report.losses.append(loss.detach())
+    for _ in range(3):
+        step()
+    beside = memory.beside_kept(step, None, "cpu", made)
+    print(json.dumps(passes.memory_pass(step, None, "cpu", made, beside)))
+    """
+
+
+def kept_by(folder, keeps):
+    (folder / "hooks.py").write_text("""import ctypes
+
+seen = []
+
+
+def watcher(seen):
+    return lambda tensor: seen.append(tensor)
+
+
+watch = watcher([])
+
+
+def leak_natively(size):
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype = ctypes.c_void_p
+    ctypes.memset(libc.malloc(ctypes.c_size_t(size)), 1, size)
+""")
+    script = textwrap.dedent(KEEPING).format(workloads=str(programs.WORKLOADS), folder=str(folder),
+                                             keeps=keeps)
     done = subprocess.run([programs.python(), "-c", script], capture_output=True, text=True,
                           check=True, env=programs.environment())
-    memory, holders = json.loads(done.stdout.splitlines()[-1])
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("keeps, name, line", [
+    ("hooks.seen.append(weight.grad.clone())", "hooks.seen", 3),
+    ("hooks.watch(weight.grad.clone())", "hooks.watcher.<locals>.<lambda>", 7)])
+def test_what_is_kept_of_earlier_iterations_is_no_input_and_its_holder_is_named(
+        tmp_path, keeps, name, line):
+    memory, holders = kept_by(tmp_path, keeps)
     assert (memory["parameters"], memory["inputs"]) == (4000, 4000)
-    assert memory["other_alive"] == 3 * 4000 + 3 * 4
-    assert holders == {"hooks.seen": 12000, "__main__.Report": 12}
-    assert memory["peak"] == sum(memory[part] for part in (
-        "parameters", "buffers", "gradients", "optimizer_state", "inputs", "other_alive",
-        "activations", "workspace"))
+    assert memory["kept_from_earlier_iterations"] == 4 * 4000 + 4 * 4
+    assert holders == {
+        name: {
+            "bytes": 16000, "tensors": 4, "shape": "1000 fp32", "place": f"hooks.py, line {line}"},
+        "__main__.Report.losses": {"bytes": 16, "tensors": 4, "shape": "scalar fp32", "place": ""}}
+    assert memory["peak"] == sum(memory[part] for part in PARTS)
+
+
+def test_memory_that_no_tensor_has_is_outside_of_tensors(tmp_path):
+    """Four iterations leak 65 MiB each before the peak is read."""
+    sound, _ = kept_by(tmp_path, "pass")
+    leaky, _ = kept_by(tmp_path, "hooks.leak_natively(65 << 20)")
+    assert sound["outside_tensors"] > 50 << 20  # Python and PyTorch
+    grown = leaky["outside_tensors"] - sound["outside_tensors"]
+    assert grown == pytest.approx(4 * 65 << 20, rel=.05)
+    assert leaky["kept_from_earlier_iterations"] == sound["kept_from_earlier_iterations"]
 
 
 def test_what_autograd_saves_are_activations():
@@ -333,13 +382,31 @@ def test_what_a_gpu_did_belongs_to_the_operator_that_started_it():
         ("Memset", "transfer", pytest.approx(7e-9), pytest.approx(8e-9))]
 
 
+def hinted(*products):
+    return [(hint["kind"], hint["dtype"], hint["dimensions"], hint["multiple"], hint["flops"])
+            for hint in gpu.hints([gpu.Product(*one) for one in products])]
+
+
 def test_products_that_miss_tensor_cores_are_hinted_at_greatest_first():
     products = [("aten.mm", "fp16", (8, 8, 7), 10), ("aten.mm", "fp16", (8, 8, 8), 99),
-                ("aten.mm", "int8", (8, 16, 16), 50), ("aten.mm", "fp32", (7, 7, 7), 99),
-                ("aten.mm", "fp16", (8, 8, 7), 10)]
-    assert [(hint["dtype"], hint["dimensions"], hint["multiple"], hint["flops"])
-            for hint in gpu.misaligned(products)] == [("int8", [8, 16, 16], 16, 50),
-                                                      ("fp16", [8, 8, 7], 8, 20)]
+                ("aten.mm", "fp16", (8, 8, 7), 10), ("aten.mm", "int8", (8, 16, 16), 50)]
+    assert hinted(*products) == [("alignment", "int8", [8, 16, 16], 16, 50),
+                                 ("alignment", "fp16", [8, 8, 7], 8, 20)]
+
+
+def test_hints_know_tf32_fp64_convolutions_layouts_and_tiles():
+    assert hinted(("aten.mm", "tf32", (8, 8, 6), 10),
+                  ("aten.mm", "fp64", (8, 8, 7), 5)) == [("alignment", "tf32", [8, 8, 6], 4, 10),
+                                                         ("alignment", "fp64", [8, 8, 7], 2, 5)]
+    assert hinted(("aten.mm", "fp32", (8, 8, 7), 10)) == [("precision", "fp32", [8, 8, 7], 0, 10)]
+    # Three input channels; as a product its dimensions are multiples.
+    assert hinted(("aten.convolution", "fp16", (1024, 64, 24), 9, (3, 64), "NHWC")) == [
+        ("alignment", "fp16", [1024, 64, 24], 8, 9)]
+    assert hinted(("aten.convolution", "bf16", (1024, 128, 576), 9, (64, 128), "NCHW")) == [
+        ("layout", "bf16", [1024, 128, 576], 0, 9)]
+    assert hinted(("aten.mm", "fp16", (136, 1024, 64), 9)) == [
+        ("tile", "fp16", [136, 1024, 64], 128, 9)]
+    assert not hinted(("aten.mm", "fp16", (1016, 1024, 64), 9), ("aten.mm", "fp16", (8, 8, 64), 9))
 
 
 def test_time_in_no_operator_is_what_no_thread_covers():

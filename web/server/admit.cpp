@@ -2,31 +2,14 @@
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
 
-#include "storage/base/log.hpp"
 #include "web/server/connection.hpp"
+#include "web/server/problems.hpp"
 
 namespace nightjar::web {
 namespace asio = boost::asio;
 namespace {
 
-std::optional<Response> head_problem(ReadOutcome head) {
-  switch (head) {
-    case ReadOutcome::ok:
-      return std::nullopt;
-    case ReadOutcome::head_too_large:
-      return problem(431, "Head too large", "The request line and headers exceed the limit.");
-    default:
-      return problem(400, "Malformed request", "The request is not well-formed HTTP.");
-  }
-}
-
-std::optional<std::string_view> bearer_token(const Request& request) {
-  const auto found = request.headers.find("authorization");
-  if (found == request.headers.end()) return std::nullopt;
-  const std::string_view value = found->second;
-  if (value.size() < 7 || lower_case(value.substr(0, 7)) != "bearer ") return "";
-  return value.substr(7);
-}
+constexpr std::size_t most_parameters = 100;  // of a query; each costs more than on its way
 
 Response unauthorized(std::string_view detail) {
   auto response = problem(401, "Unauthorized", detail);
@@ -34,28 +17,17 @@ Response unauthorized(std::string_view detail) {
   return response;
 }
 
-void run_handler(const Handler& handler, const Request& request, const Respond& respond) {
-  std::string error = "unknown";
-  try {
-    handler(request, respond);
-    return;
-  } catch (const std::exception& exception) {
-    error = exception.what();
-  } catch (...) {
-  }
-  log::error("a handler failed path={} error=\"{}\"", request.path, error);
-  respond(problem(500, "Internal error", "The request failed; the service's log says why."));
-}
-
 }  // namespace
 
-std::optional<Response> Connection::admit(ReadOutcome outcome) {
-  if (auto refused = head_problem(outcome)) return refused;
+std::optional<Response> Connection::admit() {
   const auto& head = reader_.head();
   head_only_ = head.method == "HEAD";
   auto target = parse_target(head.target);
   if (!target)
     return problem(400, "Bad target", "The request target is no path with well-formed escapes.");
+  if (target->query.size() > most_parameters)
+    return problem(400, "Bad target", "The query has more than 100 parameters.");
+  if (auto refused = refuse_host()) return refused;
   const auto method = parse_method(head.method);
   auto match = state_->router.match(method, *target);
   if (!match.endpoint && match.allow.empty())
@@ -67,34 +39,47 @@ std::optional<Response> Connection::admit(ReadOutcome outcome) {
     return refused;
   }
   endpoint_ = std::move(match.endpoint);
-  request_ = std::make_shared<Request>();
   request_->method = *method;
   request_->path = std::move(target->path);
   request_->query = std::move(target->query);
   request_->parameters = std::move(match.parameters);
-  request_->headers = head.headers;
-  request_->gone = std::make_shared<std::atomic<bool>>(false);
   return admit_role();
+}
+
+std::optional<Response> Connection::refuse_host() const {
+  const auto& head = reader_.head();
+  const auto given = request_->header("host");
+  if (!given && head.http_1_0) return std::nullopt;
+  const auto host = given ? host_in(*given) : std::nullopt;
+  if (!host) return problem(400, "Bad host", "The header Host is missing or names no host.");
+  // What a page may have a browser read without a token; whatever changes something needs a secret.
+  const bool reads = head.method == "GET" || head.method == "HEAD";
+  if (!reads || principal_ || state_->host_names.allow(*host)) return std::nullopt;
+  return host_problem(*host);
 }
 
 std::optional<Response> Connection::admit_role() {
   const Role needed = endpoint_->route.role;
-  if (needed == Role::none) return count_client();
-  const auto token = bearer_token(*request_);
-  if (!token) {
-    if (needed == Role::read && state_->config.open_reads) return count_client();
+  if (needed == Role::none) return std::nullopt;
+  if (!principal_) {
+    const bool shown = request_->headers.contains("authorization");
+    if (shown) return unauthorized("The token is not known here.");
+    if (needed == Role::read && state_->config.open_reads) return std::nullopt;
     return unauthorized("This needs a token of role " + std::string(name_of(needed)) + ".");
   }
-  const auto& authenticate = state_->config.authenticate;
-  auto principal = authenticate ? authenticate(*token) : std::nullopt;
-  if (!principal) return unauthorized("The token is not known here.");
-  if (principal->role < needed)
+  if (!may_act_as(principal_->role, needed))
     return problem(403, "Forbidden",
                    "This needs a token of role " + std::string(name_of(needed)) +
-                       "; this one has role " + std::string(name_of(principal->role)) + ".");
-  request_->principal = *std::move(principal);
-  forget_address();
+                       "; this one has role " + std::string(name_of(principal_->role)) +
+                       ". A [[token]] of the service's configuration gives a role.");
+  request_->principal = *principal_;
   return std::nullopt;
+}
+
+std::optional<Response> Connection::refuse_by_head() const {
+  const Route& route = endpoint_->route;
+  const bool fits = reader_.head().content_length.value_or(0) <= route.body_limit;
+  return fits && route.refuse ? route.refuse(*request_) : std::nullopt;
 }
 
 void Connection::call_handler() {
@@ -106,20 +91,36 @@ void Connection::call_handler() {
   };
   const auto& route = endpoint_->route;
   if (!route.executor)
-    run_handler(route.handler, *request_, respond);
+    answer_by(route.handler, *request_, respond);
   else
     asio::post(*route.executor,
                [endpoint = endpoint_, request = request_, respond = std::move(respond)] {
-                 run_handler(endpoint->route.handler, *request, respond);
+                 answer_by(endpoint->route.handler, *request, respond);
                });
   if (!answered_) watch_client();
+}
+
+void Connection::call_judge() {
+  const Route::Verdict verdict = [weak = weak_from_this(), executor = state_->executor,
+                                  sequence = sequence_](std::optional<Response> refused) {
+    asio::dispatch(executor, [weak, sequence, refused = std::move(refused)]() mutable {
+      if (const auto self = weak.lock()) self->take_verdict(sequence, std::move(refused));
+    });
+  };
+  endpoint_->route.judge(request_, verdict);
+}
+
+void Connection::take_verdict(std::uint64_t sequence, std::optional<Response> refused) {
+  if (sequence != sequence_ || answered_) return;
+  answered_ = true;
+  verdict_ = std::move(refused);
+  wake();
 }
 
 void Connection::answer(std::uint64_t sequence, Response response) {
   if (sequence != sequence_ || answered_) return;
   answered_ = true;
   response_ = std::move(response);
-  limit_answer();
   wake();
 }
 

@@ -18,53 +18,66 @@
 
 namespace nightjar::web {
 
+constexpr std::size_t file_chunk = 64u << 10;  // bytes of a file that are in memory at once
+
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(boost::asio::ip::tcp::socket socket, std::shared_ptr<ServerState> state);
   ~Connection();
-  // `refuse`: there are too many already; answers 503 and closes.
-  // So does an address that has too many without a token.
-  static void start(std::shared_ptr<Connection> self, bool refuse);
+  static void start(std::shared_ptr<Connection> self);
 
   void expire(std::chrono::steady_clock::time_point now);  // ends what is over its deadline
   void finish_soon();  // the server stops: closes now if idle or streaming, else after the answer
   void abort();        // closes whatever it does
+  // Closes at once, for somebody else to have its place; says so if nothing else is being said.
+  void give_way();
+  bool idle() const { return phase_ == Phase::idle; }
 
   // On the I/O thread: the answer to request number `sequence`, unless that one is over.
   void answer(std::uint64_t sequence, Response response);
+  // Likewise, what its route says to its head.
+  void take_verdict(std::uint64_t sequence, std::optional<Response> refused);
 
  private:
   enum class Phase { idle, reading, handling, writing, streaming };
 
   boost::asio::awaitable<void> serve();
-  boost::asio::awaitable<void> refuse();
   boost::asio::awaitable<bool> serve_request(ReadOutcome head);
+  boost::asio::awaitable<ReadOutcome> read_body();
+  boost::asio::awaitable<void> handle();
   boost::asio::awaitable<void> send(bool keep_alive);
   boost::asio::awaitable<void> send_file();
-  boost::asio::awaitable<void> send_events(std::shared_ptr<EventStream::Impl> events);
+  boost::asio::awaitable<void> send_events();
   boost::asio::awaitable<void> linger();
   boost::asio::awaitable<std::size_t> write_out();
   boost::asio::awaitable<std::size_t> read_some();
   boost::asio::awaitable<void> wait();  // until wake_ is cancelled or expires
 
-  // Fills request_ and endpoint_; a problem if the request is refused before its body is read.
-  std::optional<Response> admit(ReadOutcome head);
-  std::optional<Response> admit_role();
-  std::optional<Response> refuse_by_head() const;  // what its route does not even read a body of
-  void call_handler();
+  // Who is served (settle.cpp). settle() says by the head who asks, and gives it a place and memory
+  // for the head. False: there is none.
+  bool settle();
+  void arrive();  // has a place among those that have not said who they are
+  Payer payer_of_head();
+  bool take_place(Places& places, const std::string& key);
+  void leave_place();
+  void turn_away();  // closes, and says why if the client takes it at once
+  // The answer's memory. Another answer takes its place if there is no room for it.
+  void charge_answer();
+  std::optional<Response> charge_stream();
   // Whether so much of a body may be held, and for longer.
   bool take_more(std::size_t so_far);
-  void forget_body();
-  void forget_answer();
-  // Counts this connection by its address until it has shown a token; a trusted proxy's is not.
-  bool count_address();
-  // Counts a proxy's request without a token by the address of its client, until it ends.
-  std::optional<Response> count_client();
-  bool count(const boost::asio::ip::address& address);
-  void limit_answer();      // puts "busy" in its place if too many are not yet written
-  bool may_stream() const;  // of events
-  void count_stream();      // until the connection ends
-  void forget_address();
+
+  // Fills endpoint_ and the rest of request_; a problem if the request is refused before its body
+  // is read.
+  std::optional<Response> admit();
+  std::optional<Response> admit_role();
+  std::optional<Response> refuse_host() const;
+  std::optional<Response> refuse_by_head() const;  // what its route does not even read a body of
+  boost::asio::awaitable<std::optional<Response>> judge_head();  // as Route::judge says
+  void call_judge();
+  void call_handler();
+  void drop_body();    // and gives its memory back
+  void end_request();  // frees what was of it
   void watch_client();
   void open_file();
   void read_chunk();
@@ -85,15 +98,19 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::shared_ptr<const Endpoint> endpoint_;
   std::shared_ptr<Request> request_;
   Response response_;
+  std::optional<Response> verdict_;  // once answered_ by the route's judge
   bool answered_ = false, timed_out_ = false, watching_ = false, head_only_ = false;
   bool unread_ = false;  // bytes of a refused request are still on their way
 
-  std::optional<boost::asio::ip::address> proxy_;    // whose connection this is
-  std::optional<boost::asio::ip::address> counted_;  // at this address
-  bool stream_counted_ = false;                      // in the state
-  std::size_t anonymous_bytes_ = 0;                  // of the body, counted in the state
-  std::size_t answer_bytes_ = 0;                     // likewise
-  std::size_t extended_at_ = 0;                      // bytes, when the deadline moved last
+  std::string address_;                            // as payers are told apart by it
+  std::optional<boost::asio::ip::address> proxy_;  // whose connection this is
+  Places* places_ = nullptr;                       // where it has one, under place_key_
+  std::string place_key_;
+  Payer payer_;                         // of this request
+  std::optional<Principal> principal_;  // by the token that it shows
+  Charge answer_charge_;                // of its bytes in memory
+  Charge stream_charge_;                // one of its streams
+  std::size_t extended_at_ = 0;         // bytes, when the deadline moved last
 
   std::string head_, chunk_;
   std::array<boost::asio::const_buffer, 2> out_;

@@ -35,23 +35,29 @@ void EventStream::Impl::publish(std::string_view event, std::string_view data_js
     std::erase_if(subscribers_, [](const auto& weak) { return weak.expired(); });
     for (const auto& weak : subscribers_)
       if (auto subscriber = weak.lock()) {
-        if (subscriber->queue_.size() >= 2 * limit)
-          subscriber->dropped_ = true;
-        else
-          subscriber->queue_.push_back(kept_.back().text);
+        subscriber->add(kept_.back().text);
         to_wake.push_back(std::move(subscriber));
       }
   }
   for (const auto& subscriber : to_wake) subscriber->wake_();
 }
 
+void Subscriber::add(std::shared_ptr<const std::string> text) {
+  const std::size_t bytes = text->size() + sizeof text;
+  dropped_ = dropped_ || queue_.size() >= 2 * EventStream::Impl::limit || !charge_.try_add(bytes);
+  if (dropped_) return;
+  waiting_bytes_ += bytes;
+  queue_.push_back(std::move(text));
+}
+
 std::shared_ptr<Subscriber> EventStream::Impl::subscribe(std::optional<std::uint64_t> last_id,
+                                                         Charge charge,
                                                          std::function<void()> wake) {
-  auto subscriber = std::make_shared<Subscriber>(std::move(wake));
+  auto subscriber = std::make_shared<Subscriber>(std::move(charge), std::move(wake));
   const std::lock_guard lock(mutex_);
   if (last_id)
     for (const auto& kept : kept_)
-      if (kept.id > *last_id) subscriber->queue_.push_back(kept.text);
+      if (kept.id > *last_id) subscriber->add(kept.text);
   subscribers_.push_back(subscriber);
   return subscriber;
 }
@@ -62,7 +68,13 @@ std::optional<std::string> EventStream::Impl::take(Subscriber& subscriber) {
   std::string text;
   for (const auto& event : subscriber.queue_) text += *event;
   subscriber.queue_.clear();
+  subscriber.waiting_bytes_ = 0;
   return text;
+}
+
+void EventStream::Impl::written(Subscriber& subscriber) {
+  const std::lock_guard lock(mutex_);
+  subscriber.charge_.try_resize(subscriber.waiting_bytes_);  // less is always possible
 }
 
 }  // namespace nightjar::web

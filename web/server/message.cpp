@@ -1,9 +1,15 @@
 #include "web/server/message.hpp"
 
+#include "storage/base/log.hpp"
 #include "storage/model/json.hpp"
 #include "web/text.hpp"
 
 namespace nightjar::web {
+
+bool may_act_as(Role role, Role needed) {
+  return role == needed || role == Role::admin || needed == Role::none ||
+         (needed == Role::read && role != Role::none);
+}
 namespace {
 
 std::optional<std::string> find(const std::map<std::string, std::string>& map,
@@ -46,6 +52,19 @@ Response problem(unsigned status, std::string_view title, std::string_view detai
   // A detail may quote what a client sent, which need not be UTF-8.
   response.body = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   return response;
+}
+
+void answer_by(const Handler& handler, const Request& request, const Respond& respond) {
+  std::string error = "unknown";
+  try {
+    handler(request, respond);
+    return;
+  } catch (const std::exception& exception) {
+    error = exception.what();
+  } catch (...) {
+  }
+  log::error("a handler failed path={} error=\"{}\"", request.path, error);
+  respond(problem(500, "Internal error", "The request failed; the service's log says why."));
 }
 
 }  // namespace nightjar::web

@@ -18,8 +18,12 @@ namespace nightjar::web {
 
 NIGHTJAR_ENUM(Method, get, head, post, put, patch, del);
 std::string method_text(Method method);  // as in a request line: "GET"
-// none: open to all; a role includes those before it.
-NIGHTJAR_ENUM(Role, none, read, runner, admin);
+// none: open to all. Each of the others may also read, and admin may do everything; import and
+// runner have nothing else in common.
+NIGHTJAR_ENUM(Role, none, read, import, runner, admin);
+bool may_act_as(Role role, Role needed);
+
+class Charge;
 
 struct Principal {
   std::string name;
@@ -35,6 +39,7 @@ struct Request {
   std::string body;
   Principal principal;
   std::shared_ptr<std::atomic<bool>> gone;  // set once the client has hung up; may be null
+  std::shared_ptr<Charge> charge;  // of its bytes in memory, while a copy of it lives; may be null
 
   std::optional<std::string> header(std::string_view lower_case_name) const;
   std::optional<std::string> query_value(std::string_view name) const;
@@ -45,6 +50,7 @@ struct Response {
   std::string content_type = "application/json";
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;
+  std::string page_style;  // the text of the page's own <style>, which its policy lets through
   std::optional<std::filesystem::path>
       file;  // sent instead of body, with its size; Range is honoured
 };
@@ -55,6 +61,9 @@ Response problem(unsigned status, std::string_view title, std::string_view detai
 
 // Answers once, from any thread; a second call is ignored.
 using Respond = std::function<void(Response)>;
+// The request lives as long as its Respond or a copy of it.
 using Handler = std::function<void(const Request&, Respond)>;
+// Runs it. What it throws is logged, and answered with 500.
+void answer_by(const Handler& handler, const Request& request, const Respond& respond);
 
 }  // namespace nightjar::web

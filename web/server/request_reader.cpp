@@ -1,5 +1,6 @@
 #include "web/server/request_reader.hpp"
 
+#include <algorithm>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -7,6 +8,7 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
+#include <iterator>
 #include <limits>
 
 #include "web/text.hpp"
@@ -15,6 +17,29 @@ namespace nightjar::web {
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
 using Parser = http::request_parser<http::string_body>;
+namespace {
+
+constexpr std::size_t most_fields = 100;  // each costs more in memory than on its way
+constexpr std::size_t field_bytes = 200;  // of the parser's and of our own, about
+
+// What says where the body ends must say it once and in one way (RFC 9112, 6.1 and 6.3).
+ReadOutcome framing_of(const Parser::value_type& message) {
+  const auto lengths = message.count(http::field::content_length);
+  const auto codings = message.count(http::field::transfer_encoding);
+  if (codings == 0) {
+    // The parser takes a list of equal lengths, too.
+    const std::string_view length = message[http::field::content_length];
+    const bool once = lengths < 2 && length.find_first_not_of("0123456789") == length.npos;
+    return once ? ReadOutcome::ok : ReadOutcome::smuggled;
+  }
+  if (codings > 1 || lengths > 0 || message.version() < 11) return ReadOutcome::smuggled;
+  const auto coding = lower_case(std::string_view(message[http::field::transfer_encoding]));
+  if (coding == "chunked") return ReadOutcome::ok;
+  return coding.ends_with(",chunked") || coding.ends_with(", chunked") ? ReadOutcome::unknown_coding
+                                                                       : ReadOutcome::smuggled;
+}
+
+}  // namespace
 
 struct RequestReader::Impl {
   asio::ip::tcp::socket& socket;
@@ -53,6 +78,7 @@ RequestReader::RequestReader(asio::ip::tcp::socket& socket, std::size_t header_b
 RequestReader::~RequestReader() = default;
 
 asio::awaitable<ReadOutcome> RequestReader::read_head() {
+  head_ = Head();
   impl_->parser.emplace();
   impl_->parser->header_limit(static_cast<std::uint32_t>(impl_->header_bytes));
   // Known only once the route is. Not boost::none: g++ 12 warns about it under sanitizers.
@@ -60,16 +86,22 @@ asio::awaitable<ReadOutcome> RequestReader::read_head() {
   impl_->error.clear();
   co_await impl_->read_header();
   const auto outcome = impl_->outcome();
-  if (outcome == ReadOutcome::ok) fill_head();
-  co_return outcome;
+  co_return outcome == ReadOutcome::ok ? fill_head() : outcome;
 }
 
-void RequestReader::fill_head() {
+ReadOutcome RequestReader::fill_head() {
   const auto& message = impl_->parser->get();
-  head_ = Head();
+  if (const auto framing = framing_of(message); framing != ReadOutcome::ok) return framing;
+  const auto fields = std::distance(message.begin(), message.end());
+  if (static_cast<std::size_t>(fields) > most_fields) return ReadOutcome::head_too_large;
   head_.method = std::string(message.method_string());
   head_.target = std::string(message.target());
+  // Each parameter of the query costs about as much as a field.
+  const auto parameters = std::count(head_.target.begin(), head_.target.end(), '&');
+  head_.bytes = 3 * head_.target.size() +
+                field_bytes * std::min(most_fields, static_cast<std::size_t>(parameters) + 1);
   for (const auto& field : message) {
+    head_.bytes += 2 * (field.name_string().size() + field.value().size()) + field_bytes;
     auto& value = head_.headers[lower_case(std::string_view(field.name_string()))];
     const std::string_view added = field.value();
     if (!value.empty() && !added.empty()) value += ", ";
@@ -82,6 +114,7 @@ void RequestReader::fill_head() {
   const auto expect = head_.headers.find("expect");
   head_.expects_continue =
       expect != head_.headers.end() && lower_case(expect->second) == "100-continue";
+  return message.count(http::field::host) > 1 ? ReadOutcome::malformed : ReadOutcome::ok;
 }
 
 asio::awaitable<ReadOutcome> RequestReader::read_body(std::size_t limit, const Progress& progress) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace nightjar::web {
 
@@ -22,18 +23,31 @@ struct Head {
   bool has_body = false;
   bool expects_continue = false;
   std::optional<std::uint64_t> content_length;
+  std::size_t bytes = 0;  // that it takes in memory, about
 };
 
-enum class ReadOutcome { ok, closed, malformed, head_too_large, body_too_large, stopped };
+// smuggled: what frames the body can be read in two ways, so a proxy might have read the other.
+// unknown_coding: Transfer-Encoding names more than chunked.
+enum class ReadOutcome {
+  ok,
+  closed,
+  malformed,
+  head_too_large,
+  smuggled,
+  unknown_coding,
+  body_too_large,
+  stopped
+};
 
 class RequestReader {
  public:
   // Both outlive it. A head of more than `header_bytes` is head_too_large.
   RequestReader(boost::asio::ip::tcp::socket& socket, std::size_t header_bytes);
   ~RequestReader();
-  // Discards what is known of the request before.
+  // Discards what is known of the request before. A head of more than 100 fields is too large, too.
   boost::asio::awaitable<ReadOutcome> read_head();
   const Head& head() const { return head_; }
+  std::map<std::string, std::string> take_headers() { return std::move(head_.headers); }
   // At most `limit` bytes, however they come; a Content-Length above it reads nothing. `progress`
   // hears after each piece how much of the body is here; if it says no, the rest is not read.
   using Progress = std::function<bool(std::size_t so_far)>;
@@ -44,7 +58,7 @@ class RequestReader {
 
  private:
   struct Impl;
-  void fill_head();
+  ReadOutcome fill_head();
   std::unique_ptr<Impl> impl_;
   Head head_;
 };

@@ -3,6 +3,7 @@
 #include <boost/beast/http/status.hpp>
 #include <charconv>
 
+#include "web/secret.hpp"
 #include "web/server/connection.hpp"
 #include "web/server/events.hpp"
 
@@ -11,13 +12,15 @@ namespace asio = boost::asio;
 namespace http = boost::beast::http;
 namespace {
 
-constexpr std::size_t file_chunk = 256u << 10;
 constexpr std::chrono::seconds heartbeat{15};
-constexpr std::string_view page_headers =
-    "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; "
-    "img-src 'self' data:; connect-src 'self'; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'\r\n"
-    "X-Frame-Options: DENY\r\nReferrer-Policy: no-referrer\r\n";
+// `style`: the text of the page's own, if it has one.
+std::string page_headers(const std::string& style) {
+  return "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'" +
+         (style.empty() ? "" : " " + policy_source(style)) +
+         "; img-src 'self' data:; connect-src 'self'; base-uri 'none'; "
+         "form-action 'none'; frame-ancestors 'none'\r\n"
+         "X-Frame-Options: DENY\r\nReferrer-Policy: no-referrer\r\n";
+}
 
 bool has_length(unsigned status) {
   return status >= 200 && status != 204 && status != 304;
@@ -72,6 +75,7 @@ asio::awaitable<void> Connection::send(bool keep_alive) {
     if (!file_) response_ = problem(404, "Not found", "The file is not there.");
   }
   if (file_ && !select_part(*file_, *request_, response_)) file_.reset();
+  charge_answer();
   if (response_.status >= 500)
     ++state_->errors_5xx;
   else if (response_.status >= 400)
@@ -137,7 +141,7 @@ void Connection::write_head(bool keep_alive, std::uint64_t length) {
     field(head_, "Content-Type", response_.content_type);
     field(head_, "Content-Length", std::to_string(length));
   }
-  if (response_.content_type.starts_with("text/html")) head_ += page_headers;
+  if (response_.content_type.starts_with("text/html")) head_ += page_headers(response_.page_style);
   for (const auto& [name, value] : response_.headers) field(head_, name, value);
   if (!keep_alive)
     field(head_, "Connection", "close");
@@ -146,15 +150,16 @@ void Connection::write_head(bool keep_alive, std::uint64_t length) {
   head_ += "\r\n";
 }
 
-asio::awaitable<void> Connection::send_events(std::shared_ptr<EventStream::Impl> events) {
+asio::awaitable<void> Connection::send_events() {
+  const auto events = endpoint_->events;
   const auto weak = weak_from_this();
   const auto executor = state_->executor;
-  count_stream();
-  auto subscriber = events->subscribe(last_event_id(*request_), [weak, executor] {
+  const std::function<void()> wakes = [weak, executor] {
     asio::post(executor, [weak] {
       if (const auto self = weak.lock()) self->wake();
     });
-  });
+  };
+  auto subscriber = events->subscribe(last_event_id(*request_), std::move(answer_charge_), wakes);
   head_ =
       "HTTP/1.1 200 OK\r\nServer: nightjar\r\nContent-Type: text/event-stream\r\n"
       "Cache-Control: no-store\r\nX-Accel-Buffering: no\r\nConnection: close\r\n\r\n"
@@ -165,11 +170,13 @@ asio::awaitable<void> Connection::send_events(std::shared_ptr<EventStream::Impl>
     auto text = events->take(*subscriber);
     if (!text) break;  // too slow: it comes back with Last-Event-ID
     head_ += text->empty() && quiet ? ":\n\n" : *text;
+    text.reset();
     out_[0] = asio::buffer(head_);
     out_[1] = asio::const_buffer();
     enter(Phase::streaming, state_->config.limits.write_timeout);
     co_await write_out();
-    head_.clear();
+    head_ = std::string();
+    events->written(*subscriber);
     deadline_ = std::chrono::steady_clock::time_point::max();
     wake_.expires_after(heartbeat);
     if (!error_ && !timed_out_) co_await wait();

@@ -6,6 +6,7 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <ctime>
+#include <fcntl.h>
 #include <stdexcept>
 
 #include "web/server/connection.hpp"
@@ -19,7 +20,6 @@ namespace {
 
 constexpr std::chrono::milliseconds sweep_interval{100};
 constexpr std::chrono::seconds stop_grace{1};
-constexpr std::size_t refusals = 64;  // more are closed without an answer
 
 void sweep(std::shared_ptr<ServerState> state) {
   const auto now = steady_clock::now();
@@ -35,13 +35,6 @@ void sweep(std::shared_ptr<ServerState> state) {
   auto& timer = state->sweep;
   timer.expires_after(sweep_interval);
   timer.async_wait([state = std::move(state)](auto) mutable { sweep(std::move(state)); });
-}
-
-void admit(const std::shared_ptr<ServerState>& state, asio::ip::tcp::socket socket) {
-  const auto limit = static_cast<std::size_t>(state->config.limits.connections);
-  const auto open = state->connections.size();
-  if (open >= limit + refusals) return;
-  Connection::start(std::make_shared<Connection>(std::move(socket), state), open >= limit);
 }
 
 // One acceptance: into `socket`, with its error.
@@ -61,10 +54,13 @@ asio::awaitable<void> accept_all(std::shared_ptr<ServerState> state) {
     boost::system::error_code error;
     co_await accept_one(*state, socket, error);
     if (state->stopping) break;
-    if (error)
+    if (!error) {
+      Connection::start(std::make_shared<Connection>(std::move(socket), state));
+    } else if (auto* yields = state->arrivals.next_to_yield()) {
+      yields->give_way();  // file descriptors have run out
+    } else {
       co_await pause(*state, error);
-    else
-      admit(state, std::move(socket));
+    }
   }
 }
 
@@ -79,6 +75,10 @@ const std::string& ServerState::date() {
   return date_;
 }
 
+void keep_from_children(int descriptor) {
+  ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+}
+
 struct Server::Impl {
   std::shared_ptr<ServerState> state;
   std::uint16_t port = 0;
@@ -91,6 +91,7 @@ Server::Server(asio::io_context& io, ServerConfig config) : impl_(std::make_shar
   try {
     const asio::ip::tcp::endpoint endpoint(asio::ip::make_address(with.address), with.port);
     acceptor.open(endpoint.protocol());
+    keep_from_children(acceptor.native_handle());
     acceptor.set_option(asio::socket_base::reuse_address(true));
     acceptor.bind(endpoint);
     acceptor.listen();
@@ -147,6 +148,10 @@ void Server::on_stop(std::function<void()> callback) {
 
 std::uint16_t Server::port() const {
   return impl_->port;
+}
+
+const Ledger& Server::ledger() const {
+  return impl_->state->bytes;
 }
 
 Server::Counters Server::counters() const {

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "web/server/ledger.hpp"
 #include "web/server/message.hpp"
 
 namespace nightjar::web {
@@ -27,23 +28,36 @@ struct Route {
   std::size_t body_limit = 1 << 20;  // bytes; more is 413
   // Refuses by the head alone, before a body is read; on the I/O thread. May be empty.
   std::function<std::optional<Response>(const Request&)> refuse = {};
+  // The same where that takes more than a look: calls `verdict` once, from any thread. nullopt lets
+  // the body come; any answer leaves it unread and ends the connection. May be empty.
+  using Verdict = std::function<void(std::optional<Response>)>;
+  std::function<void(std::shared_ptr<const Request>, Verdict verdict)> judge = {};
 };
 
 struct Limits {
+  // What is in memory for clients at once: heads, bodies, answers that are not yet written, parts
+  // of files, events that wait.
+  Budgets bytes{.anonymous = {16u << 20, 8u << 20},
+                .readers = {32u << 20, 16u << 20},
+                .agents = {256u << 20, 160u << 20},
+                .admins = {192u << 20, 160u << 20},
+                .cache = {8u << 20, 8u << 20}};
   std::size_t header_bytes = 16 << 10;
   // For a head, and for the body of a sender without a token. Others may take longer over a body
   // while it comes: the time begins anew with every 16 KiB.
   std::chrono::milliseconds read_timeout{30000};
   std::chrono::seconds write_timeout{60};
   std::chrono::seconds handler_timeout{120};  // long polls included; then 504
-  int connections = 512;                      // more get 503 and are closed
-  // What those without a token may have at once; more get 503. Connections are counted by address
-  // until a token was shown on them. Through a trusted proxy requests are, by the address that it
-  // names.
-  int anonymous_by_address = 64;
-  int anonymous_streams = 64;                     // of events
-  std::size_t anonymous_body_bytes = 4u << 20;    // of all bodies together
-  std::size_t anonymous_answer_bytes = 8u << 20;  // of all answers that are not yet written
+  // Connections that have not said yet who they are. The oldest one of the address with the most
+  // yields to a new one, so whoever has a token can always show it.
+  std::size_t arrivals = 128;
+  // Connections whose last request was made by such a client. Where an account has no more, the
+  // client with the most yields to one with less. Those without a token count while they are
+  // answered only, each by its address, or by the address that a trusted proxy names.
+  Budgets connections{
+      .anonymous = {128, 64}, .readers = {128, 64}, .agents = {448, 320}, .admins = {32, 32}};
+  Budgets streams{
+      .anonymous = {64, 16}, .readers = {64, 32}, .agents = {32, 16}, .admins = {16, 16}};
 };
 
 struct ServerConfig {
@@ -56,6 +70,9 @@ struct ServerConfig {
   // Addresses of reverse proxies. Only these are believed when they name a client
   // (X-Forwarded-For). Server's constructor throws if one is no address.
   std::vector<std::string> trusted_proxies = {};
+  // The names in public DNS under which it may be read without a token, besides addresses and
+  // private names.
+  std::vector<std::string> host_names = {};
 };
 
 // Server-sent events to every client of one path. publish() may be called from any thread; a client
@@ -88,6 +105,8 @@ class Server {
     std::uint64_t requests = 0, errors_4xx = 0, errors_5xx = 0, connections = 0;
   };
   Counters counters() const;
+  // Of bytes in memory, by Limits::bytes.
+  const Ledger& ledger() const;
 
  private:
   struct Impl;

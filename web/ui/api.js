@@ -11,6 +11,7 @@ const tokenName = "nightjar-token";
 const againMilliseconds = 15000;
 
 export const setToken = (token) => sessionStorage.setItem(tokenName, token);
+export const forgetToken = () => sessionStorage.removeItem(tokenName);
 
 /** The JSON at /api/v1/<path>; throws a Problem with what the service says. */
 export async function get(path) {
@@ -32,6 +33,21 @@ export async function get(path) {
   return body;
 }
 
+const stranger = { project: null, is_pytorch: true, role: "none" };
+let asking = stranger;
+
+/**
+ * What the service watches, and the role that it knows this tab's token by. Of a service that does
+ * not answer a stranger nothing is known.
+ */
+export async function about() {
+  asking = await get("about").catch(() => stranger);
+  return asking;
+}
+
+/** Whether the token of this tab is an admin's, as of the last answer. */
+export const isAdmin = () => asking.role === "admin";
+
 /** A list as CSV; throws a Problem. */
 export async function csvOf(path) {
   const token = sessionStorage.getItem(tokenName);
@@ -41,8 +57,11 @@ export async function csvOf(path) {
   return response.text();
 }
 
-/** Posts to /api/v1/<path> with this token; throws a Problem with what the service says. */
-export async function post(path, token, sent) {
+/**
+ * Posts to /api/v1/<path> with this token, or with the tab's; throws a Problem with what the
+ * service says.
+ */
+export async function post(path, token = sessionStorage.getItem(tokenName), sent = undefined) {
   const response = await fetch(`api/v1/${path}`, {
     method: "POST",
     headers: { Accept: "application/json", Authorization: `Bearer ${token}`,

@@ -1,22 +1,14 @@
 // The page: shows what the address names, and says when there is something newer to show.
 
-import { listen, setToken } from "./api.js";
+import { listen } from "./api.js";
 import { el, failure } from "./dom.js";
 import { exporter } from "./exporting.js";
+import { introduce, signInOrOut, tokenForm } from "./header.js";
 import { openPalette } from "./palette.js";
+import { pageOf, placeOf } from "./routes.js";
 import { timeAgo } from "./words.js";
 
 const refreshMilliseconds = 30000, quietMilliseconds = 1000;
-const routes = [  // address, module of the page, entry of the menu
-  [/^$/, "morning", ""],
-  [/^series$/, "search", "series"],
-  [/^series\/(\d+)$/, "series", "series"],
-  [/^regressions?[/-](\d+)$/, "regression", "changes"],
-  [/^bisections\/(\d+)$/, "bisection", "changes"],
-  [/^(changes|compare|compilers|vision|domains|roofline|nights|machines|builds)$/],
-  [/^commits\/([0-9a-f]{40})$/, "commit", "builds"],
-  [/^authors$/, "author", "builds"],
-];
 
 const main = document.getElementById("main");
 const status = document.getElementById("status");
@@ -25,30 +17,13 @@ const saving = document.getElementById("saving");
 let shown = null;  // {address, text, data}: what is on the screen; text is null for an error
 let turn = 0;
 
-/** What the address names: "series/12?by=time" → path, page, argument and query. */
-function here() {
-  const address = location.hash.replace(/^#\/?/, "");
-  const [path, query] = address.split("?");
-  for (const [pattern, name, tab] of routes) {
-    const found = pattern.exec(path);
-    if (found) return { address, name: name ?? path, tab: tab ?? path, argument: found[1],
-      query: new URLSearchParams(query) };
-  }
-  return { address, name: null };
-}
+/** What the address names. */
+const here = () => placeOf(location.hash);
 
-/** The page's module, loaded when it is first asked for: {title, load, view, news}. */
-const pageOf = async (name) => (await import(`./pages/${name}.js`)).page;
-
-function tokenForm() {
-  const field = el("input", { type: "password", autocomplete: "off", id: "token" });
-  return el("section", {}, el("h2", {}, "A token is needed"),
-    el("p", {}, "This service does not let everybody read. Ask its operator for a token of ",
-      "the role ", el("code", {}, "read"), "."),
-    el("form", { class: "search",
-      onsubmit: (event) => { event.preventDefault(); setToken(field.value.trim()); visit(); } },
-      el("label", {}, "Token (kept until this tab is closed)", field), el("button", {}, "Read")));
-}
+const tokenNeeded = () => el("section", {}, el("h2", {}, "A token is needed"),
+  el("p", {}, "This service does not let everybody read. Ask its operator for a token of ",
+    "the role ", el("code", {}, "read"), "."),
+  tokenForm("Read", again));
 
 function say(text, bad) {
   status.textContent = text;
@@ -74,7 +49,7 @@ function refuse(error, again, address) {
     return;
   }
   shown = { address, text: null };
-  main.replaceChildren(error.status === 401 ? tokenForm()
+  main.replaceChildren(error.status === 401 ? tokenNeeded()
     : el("section", {}, failure("This cannot be shown.", error),
       el("button", { onclick: () => visit() }, "Try again")));
   say("", false);
@@ -138,11 +113,18 @@ function visit() {
   return show(false).finally(() => clearTimeout(waiting));
 }
 
+/** Shows the page as the token that is now kept allows it. */
+async function again() {
+  await introduce();
+  await visit();
+}
+
 document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault();  // the address names a page, not a place in it
   main.focus();
 });
 document.getElementById("find").addEventListener("click", openPalette);
+document.getElementById("sign-in").addEventListener("click", () => signInOrOut(again));
 window.addEventListener("keydown", (event) => {
   const typing = event.target.matches?.("input, select, textarea");
   const asked = (event.key === "k" && (event.ctrlKey || event.metaKey))
@@ -170,4 +152,4 @@ follow();
 setInterval(look, refreshMilliseconds);
 document.addEventListener("visibilitychange", follow);
 document.addEventListener("visibilitychange", look);
-visit();
+again();

@@ -44,10 +44,23 @@ export function valueAxis({ low, high, unit, width, edge, y, size = high }) {
 export const sample = (...nodes) =>
   svg("svg", { viewBox: "0 0 24 12", "aria-hidden": "true" }, nodes);
 
-/** A picture that is only looked at; `label` says what it shows. */
-export const still = (width, height, label, ...nodes) =>
-  el("div", { class: "chart still", tabindex: 0 }, svg("svg", { role: "img", "aria-label": label,
-    width, viewBox: `0 0 ${width} ${height}` }, nodes));
+/** A picture that is only looked at; `label` says what it shows. It says so where it is cut. */
+export function still(width, height, label, ...nodes) {
+  const box = el("div", { class: "chart still", tabindex: 0 }, svg("svg", { role: "img",
+    "aria-label": label, width, viewBox: `0 0 ${width} ${height}` }, nodes));
+  const hint = el("p", { class: "note cut", hidden: true },
+    "⇆ The picture is wider than the screen: scroll it sideways.");
+  const first = box.querySelector("circle.point, rect.session");
+  const placed = first && Number(first.getAttribute("cx") ?? first.getAttribute("x"));
+  new ResizeObserver(() => {
+    const isCut = box.scrollWidth > box.clientWidth;
+    if (isCut && hint.hidden && placed > box.clientWidth) {
+      box.scrollLeft = placed - box.clientWidth / 2;  // what is shown first is no empty corner
+    }
+    hint.hidden = !isCut;
+  }).observe(box);
+  return el("figure", {}, hint, box);
+}
 
 /** [[drawing, words]]: what a chart's signs mean. */
 export const chartKey = (entries) => el("ul", { class: "key" },

@@ -1,6 +1,6 @@
 // Elements: building nodes without markup in strings, tables, and what every page is made of.
 
-import { timeAgo } from "./words.js";
+import { shortVersion, timeAgo } from "./words.js";
 
 const svgSpace = "http://www.w3.org/2000/svg";
 
@@ -58,6 +58,9 @@ export const state = (name) =>
 export const note = (...children) => el("p", { class: "note" }, ...children);
 export const lead = (...children) => el("p", { class: "lead" }, ...children);
 export const code = (...children) => el("code", {}, ...children);
+/** A build's version, short; whole on hover and in saved files. */
+export const version = (text) => el("code", { title: text, "data-whole": text },
+  shortVersion(text));
 export const strong = (...children) => el("strong", {}, ...children);
 export const within = (...children) => el("span", { class: "within" }, ...children);
 
@@ -68,17 +71,22 @@ export const failure = (what, error) =>
 export const section = (title, ...children) =>
   el("section", {}, title && el("h2", {}, title), ...children);
 
-/** Folded details; remembers whether it was open, by `name`, over visits. */
-export function fold(name, summary, ...content) {
-  const key = `nightjar-fold-${name}`;
-  const node = el("details", { open: localStorage.getItem(key) === "open" },
+function foldFrom(isOpen, name, summary, content) {
+  const key = `nightjar-fold-${name}`, kept = localStorage.getItem(key);
+  const node = el("details", { open: kept === null ? isOpen : kept === "open" },
     el("summary", {}, summary), ...content);
   node.addEventListener("toggle", () => {
-    if (node.open) localStorage.setItem(key, "open");
-    else localStorage.removeItem(key);
+    if (node.open === isOpen) localStorage.removeItem(key);
+    else localStorage.setItem(key, node.open ? "open" : "closed");
   });
   return node;
 }
+
+/** Folded details; remembers whether it was open, by `name`, over visits. */
+export const fold = (name, summary, ...content) => foldFrom(false, name, summary, content);
+/** The same; `isOpen`: before anybody opened or closed it. */
+export const foldOpenIf = (isOpen, name, summary, ...content) =>
+  foldFrom(Boolean(isOpen), name, summary, content);
 
 /** A text to copy, such as a command. */
 export function copyable(text) {
@@ -134,8 +142,15 @@ const contents = new WeakMap();  // of each table: its columns and all of its it
 /** All rows of a table as texts, its head first, those that are not shown yet included. */
 export function tableRows(node) {
   const { columns, every } = contents.get(node);
+  const textOf = (cell) => {
+    const shown = el("div", {}, cell);
+    for (const short of shown.querySelectorAll("[data-whole]")) {
+      short.textContent = short.dataset.whole;
+    }
+    return shown.textContent;
+  };
   return [columns.map((c) => c.name), ...every.map((item) => columns.map((c) => (c.raw
-    ? c.raw(item) : el("div", {}, c.cell(item)).textContent)))];
+    ? c.raw(item) : textOf(c.cell(item)))))];
 }
 
 /**

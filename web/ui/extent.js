@@ -2,7 +2,7 @@
 // got worse with findings that joined it.
 
 import { get } from "./api.js";
-import { code, el, failure, fold, longTable, note, number, section, whole } from "./dom.js";
+import { el, failure, fold, longTable, note, number, section, version, whole } from "./dom.js";
 import { workload } from "./parts.js";
 import { change, count, metricName } from "./words.js";
 
@@ -12,7 +12,7 @@ const columns = [
   number("that night", (s) => change(s.ratio))];
 
 const beside = ({ beside: all }) => all.filter((b) => b.worse.length > 0).map((b) => longTable([
-  `Worse, too, in ${metricName(b.metric)} with `, code(b.version),
+  `Worse, too, in ${metricName(b.metric)} with `, version(b.version),
   ", where this cause was found again, and not measured side by side"], columns, b.worse));
 
 function ownNight(found) {

@@ -2,11 +2,11 @@
 
 import { get, list } from "./api.js";
 import { el } from "./dom.js";
-import { globOf, metricName, workloadName } from "./words.js";
+import { globOf, metricName, shortVersion, workloadName } from "./words.js";
 
 const most = 12;
 
-const pageHits = (text) => [...document.querySelectorAll("nav a")].filter((a) =>
+const pageHits = (text) => [...document.querySelectorAll("nav a:not([hidden])")].filter((a) =>
   a.textContent.toLowerCase().startsWith(text.toLowerCase())).map((a) => ({ kind: "page",
   href: a.hash, name: a.textContent }));
 
@@ -41,7 +41,7 @@ async function buildHits(text) {
     && !ofCommit.some((one) => one.id === b.id));
   return ofCommit.concat(items)
     .map((b) => ({ href: `#/commits/${b.commit}`, kind: "commit", name: b.commit.slice(0, 10),
-      more: b.version }));
+      more: shortVersion(b.version) }));
 }
 
 async function runnerHits(text) {

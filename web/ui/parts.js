@@ -1,8 +1,8 @@
 // What several pages show alike: a workload's tags, a change, an issue, a verdict, a search's
 // progress.
 
-import { code, column, commit, el, fold, link, namedCommit, number, state, strong, svg, tight, when,
-  whole, within } from "./dom.js";
+import { column, commit, el, fold, foldOpenIf, link, longTable, namedCommit, number, state,
+  strong, svg, tight, version, when, whole, within } from "./dom.js";
 import { change, count, interval, machineName, metricName, probability, quantity, workloadName,
   workloadParts } from "./words.js";
 
@@ -43,6 +43,15 @@ export function changeOf(s) {
 export const changeWithin = (s) => [changeOf(s), !noRatio(s.metric) && s.low !== null
   && s.unit !== "outcome" && within(` (${interval(s.low, s.high)})`)];
 
+/** A regression's first series with the size that counts, wherever it is told. */
+export const leadOf = (r) => ({ ...r.series[0], ratio: r.effect.ratio, low: r.effect.low,
+  high: r.effect.high });
+
+/** What measured the size that counts. */
+export const effectWords = { search: "the search's estimate of the step",
+  confirmation: "both builds side by side", screening: "one night against its level",
+  history: "a step in an imported history" };
+
 /** An issue on the web is a link; a dry run's is a file. */
 export function issue(regression) {
   if (!regression.issue_url) return "–";
@@ -62,7 +71,7 @@ export function culprit(r) {
 
 /** What happened since when, in a sentence. */
 export function verdict(r) {
-  const lead = r.series[0];
+  const lead = leadOf(r);
   const what = [workload(lead.workload, `#/series/${lead.series}`), ` ${metricName(lead.metric)} `,
     changeWithin(lead),
     r.series.length > 1 ? ` and ${r.series.length - 1} more series` : ""];
@@ -73,8 +82,8 @@ export function verdict(r) {
       mayBeWheel(r) ? ", or by the wheel, which changes there; nobody is blamed"
         : "; which one is not known, and nobody is blamed"];
   }
-  if (!r.culprit) return [what, " between ", code(r.good.version), " and ",
-    code(r.bad.version), withoutCulprit(r)];
+  if (!r.culprit) return [what, " between ", version(r.good.version), " and ",
+    version(r.bad.version), withoutCulprit(r)];
   return [what, " since ", blamed(r), `, ${probability(r.culprit.probability)} certain`];
 }
 
@@ -126,7 +135,7 @@ export const regressionColumns = [
   whole("regression", (r) => [
     workload(r.series[0].workload, `#/regressions/${r.id}`),
     ` ${metricName(r.series[0].metric)}`, andMore(r.series)]),
-  number("change", (r) => changeOf(r.series[0])),
+  number("change", (r) => changeOf(leadOf(r))),
   column("state", (r) => state(r.state)),
   whole("culprit", culprit),
   column("issue", issue),
@@ -184,6 +193,21 @@ export function addressWith(page, query, changes) {
   return `#/${page}${next.size ? `?${next}` : ""}`;
 }
 
+/** Columns without those that say "–" of each of these items. */
+export const saying = (columns, items) => columns.filter((c) =>
+  items.some((item) => ![c.cell(item)].flat(Infinity).every((part) => !part || part === "–")));
+
+/**
+ * A fold for each group of items, with a table of its own: `summary(group, items)` and
+ * `columns(items)`. One group alone, and those of which isOpen(items) holds, begin open.
+ */
+export function groupedTables(name, items, { by, summary, columns, isOpen = () => false }) {
+  const groups = [...Map.groupBy(items, by)];
+  return el("div", { class: "groups" }, groups.map(([group, some]) => foldOpenIf(
+    groups.length === 1 || isOpen(some), `${name}-${group}`, summary(group, some),
+    longTable(null, saying(columns(some), some), some))));
+}
+
 /** "all" and what items have, to choose from: [[value, words]]. */
 export const valuesOf = (items, of, words = (value) => value) => [["", "all"],
   ...[...new Set(items.map(of))].toSorted().map((value) => [value, words(value)])];
@@ -214,7 +238,8 @@ export function factsMoved(before, now) {
 export function factsOf(machine) {
   const known = Object.entries(machine.facts).filter(([, value]) => value !== "none");
   const facts = (rows) => el("dl", { class: "facts" }, rows.map(([name, value]) =>
-    [el("dt", {}, name.replaceAll("_", " ")), el("dd", {}, value)]));
+    [el("dt", {}, name.replace(/_bytes$/, "").replaceAll("_", " ")),
+      el("dd", {}, name.endsWith("_bytes") ? quantity(Number(value), "bytes") : value)]));
   const packages = known.filter(isPackage);
   return [facts(known.filter((fact) => !isPackage(fact))),
     packages.length > 0 && fold(`packages-${machine.id}`,

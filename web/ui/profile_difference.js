@@ -1,8 +1,8 @@
 // Where the time, the GPU's time or memory went at a blamed commit: a flame graph and tables.
 
 import { still } from "./chart.js";
-import { code, column, el, fold, note, number, section, strong, svg, table, whole,
-  written } from "./dom.js";
+import { column, el, fold, note, number, section, strong, svg, table, version, whole, written
+  } from "./dom.js";
 import { change, count, percent, quantity } from "./words.js";
 
 const [width, row, gap] = [880, 22, 14];
@@ -83,8 +83,8 @@ export function profileDifference(profile) {
   const clear = diff.changes.filter((c) => c.clear);
   return section("Where the time went", el("p", {}, "An iteration under the profiler: ",
     strong(`${spanOf(diff.before.seconds)} → ${spanOf(diff.after.seconds)}`),
-    `, ${count(diff.runs, "run")} a side, between `, code(good.version), " and ",
-    code(bad.version)),
+    `, ${count(diff.runs, "run")} a side, between `, version(good.version), " and ",
+    version(bad.version)),
   diff.runs > 0 ? flameGraph(profile)
     : note("No run saw the machine undisturbed on both sides, so times say nothing."),
   clear.length > 0 ? table("Operators whose own time changed by more than their runs differ",

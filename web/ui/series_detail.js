@@ -3,7 +3,7 @@
 
 import { get, list, once } from "./api.js";
 import { still, valueAxis } from "./chart.js";
-import { code, commit, el, failure, link, strong, svg, within, written } from "./dom.js";
+import { commit, el, failure, link, strong, svg, version, within, written } from "./dom.js";
 import { noRatio } from "./parts.js";
 import { colours } from "./series_drawing.js";
 import { dateOf, factsChanged } from "./series_history.js";
@@ -106,8 +106,8 @@ export function detailOf(histories, build, regressions) {
   const sha = once(`builds/${build}`).then((b) => (b.commit ? commit(b.commit) : "not known"));
   return [histories.map((h, k) => h.indexOf.has(build)
     && valueOf(h, h.indexOf.get(build), k, histories.length > 1)),
-  first.day[i] === null ? code(first.version[i])
-    : link(`#/builds?day=${dateOf(first.day[i])}`, code(first.version[i])),
+  first.day[i] === null ? version(first.version[i])
+    : link(`#/builds?day=${dateOf(first.day[i])}`, version(first.version[i])),
   ", commit ", later(sha), ", ", link(`#/compare?bad=${build}`, "compare this build"),
   here.map((r) => [", ", link(`#/regressions/${r.id}`, `regression ${r.id}`)]), el("br"),
   placeOf(first, i), sessionOf(first, i), ", ", profileOf(first, build), el("br"),

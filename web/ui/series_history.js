@@ -2,6 +2,7 @@
 
 import { get } from "./api.js";
 import { factsMoved, noRatio } from "./parts.js";
+import { shortVersion } from "./words.js";
 
 const numbers = (column) => Float64Array.from(column, (v) => v ?? NaN);
 
@@ -26,7 +27,7 @@ export const noiseFactor = (history, i) =>
 export const dateOf = (day) => new Date(day * 86400000).toISOString().slice(0, 10);
 
 /** A point's date, or its version where that is not known. */
-export const nameOf = (history, i) => (history.day[i] === null ? history.version[i]
+export const nameOf = (history, i) => (history.day[i] === null ? shortVersion(history.version[i])
   : dateOf(history.day[i]));
 
 /**

@@ -1,6 +1,6 @@
 // What admins decide about a regression.
 
-import { post } from "./api.js";
+import { isAdmin, post } from "./api.js";
 import { el, fold, section } from "./dom.js";
 
 const over = new Set(["dismissed", "recovered", "merged"]);
@@ -75,15 +75,15 @@ export function triage(r, search) {
     el("option", { value: name }, words)));
   show();
   const reason = el("input", { id: "reason", required: true, maxlength: 2000 });
-  const token = el("input", { id: "admin-token", type: "password", autocomplete: "off",
-    required: true });
+  const token = !isAdmin() && el("input", { id: "admin-token", type: "password",
+    autocomplete: "off", required: true });
   const said = el("p", { role: "status", id: "decided" });
   const text = (name) => fields.find((one) => one.name === name).input.value.trim();
   const send = async (event) => {
     event.preventDefault();
     try {
       await decide(r, all.find(([name]) => name === what.value), reason.value.trim(), text,
-        token.value.trim());
+        token ? token.value.trim() : undefined);
       said.replaceChildren("Done. The history of this regression says so.");
     } catch (error) {
       said.replaceChildren(`Nothing was changed. ${error.message}`);
@@ -92,6 +92,6 @@ export function triage(r, search) {
   return section("For admins", fold("triage", "Decide about it", el("form",
     { class: "search triage", onsubmit: send }, el("label", {}, "Decision", what),
     el("label", {}, "Reason", reason), fields.map(({ label }) => label),
-    el("label", {}, "Token of the role admin", token),
+    token && el("label", {}, "Token of the role admin", token),
     el("button", {}, "Decide")), said));
 }

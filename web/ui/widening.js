@@ -1,6 +1,6 @@
 // A search that a person had taken up again: what it had come to before.
 
-import { code, column, commit, number, section, state, table, when, whole } from "./dom.js";
+import { column, commit, number, section, state, table, version, when, whole } from "./dom.js";
 import { probability } from "./words.js";
 
 /** The likeliest commits of a posterior and how likely they were. */
@@ -14,7 +14,7 @@ const columns = [
   column("when", (w) => when(w.at)),
   whole("asked for", (w) => `${w.actor}: ${w.reason}`),
   column("had ended as", (w) => state(w.outcome)),
-  whole("good end until then", (w) => code(w.good.version)),
+  whole("good end until then", (w) => version(w.good.version)),
   number("runs", (w) => w.runs),
   whole("likeliest then", likeliest),
   number("runs from then on", (w) => `${w.max_runs} at most`)];

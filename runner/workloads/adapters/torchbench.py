@@ -36,7 +36,7 @@ class Step:
         """The sum of the magnitudes of the output or, where there is none (training), of the
         parameters. None if training made those NaN. TorchBench runs models whose loss diverges, so
         their time is measured here too."""
-        outputs = list(tensors_in(output))
+        outputs = tensors_in(output)
         total = math.fsum(
             checksum_of(tensor)
             for tensor in outputs or self.parameters
@@ -62,11 +62,16 @@ def make(case):
     step = Step(model)
     case.networks += 1  # TorchBench compiles and autocasts them itself
     case.parameters = sum(parameter.numel() for parameter in step.parameters)
-    if case.backend != "eager":
-        with contextlib.suppress(NotImplementedError,
-                                 AttributeError):  # not every model shows its module
-            case.modules = [model.get_module()[0]]
+    case.compared_modules = lambda: modules_of(model)
     return step
+
+
+def modules_of(model):
+    """Asked after its iterations, since get_module makes inputs, too. Not every model shows its
+    module."""
+    with contextlib.suppress(NotImplementedError, AttributeError):
+        return [model.get_module()[0]]
+    return []
 
 
 def living_parameters():

@@ -2,6 +2,7 @@
 
 import difflib
 import random
+import sys
 
 import torch
 
@@ -29,7 +30,7 @@ class Case:
         self.device = torch.device(definition.device)
         self.dtype = DTYPES[definition.precision]
         self.parameters = 0
-        self.modules = []  # whose gradients belong to the result
+        self.modules = []  # whose gradients and parameters belong to the result
         self.definition = definition
         self.seed = seed
         self.networks = 0  # made by network()
@@ -114,6 +115,10 @@ class Case:
             return value
         return step
 
+    def compared_modules(self):
+        """Modules whose gradients, parameters and buffers are part of the result."""
+        return self.modules
+
     def require_all_of_its_name(self):
         """Throws Unavailable if the model ignored a part of the name, since its series would be
         wrong."""
@@ -142,6 +147,8 @@ def build(model, definition, seed):
     case.require_all_of_its_name()
     torch.manual_seed(seed)
     random.seed(seed)
+    if numpy := sys.modules.get("numpy"):
+        numpy.random.seed(seed % (1 << 32))
     return case, step
 
 

@@ -1,6 +1,6 @@
 """Measures a workload whose networks torch.compile compiles. Beside what every run measures, it
 says what compiling cost, whether the result is right, and the speed-up over eager in the same
-process.
+process. Memory beside eager's is compared in another one (compression.py).
 
 The order keeps peak memory the compiled workload's own: first cold, with an empty cache, which is
 the run that is measured; then eager; then compiled again with the caches that the first left on
@@ -14,7 +14,8 @@ import statistics
 import tempfile
 import time
 
-from harness.failure import Unavailable, WrongResult
+from harness import comparison
+from harness.failure import Unavailable, WrongResult, is_out_of_memory
 from harness.measurement import FIRST
 
 # Of iterations, eager and compiled; fewer, but at least five, if they take longer than ...
@@ -25,6 +26,11 @@ IMPOSSIBLE = {
     "does not currently support double backward": "torch.compile does not differentiate twice",
     "InvalidCxxCompiler": "torch.compile needs a C++ compiler; install g++",
     "Python.h: No such file": "torch.compile needs Python's headers; install python3-dev"}
+
+
+def cache(request):
+    """Where compiled code goes: a folder of this run's own, which its second process finds."""
+    return contextlib.nullcontext() if request.compare_memory else fresh_cache()
 
 
 @contextlib.contextmanager
@@ -41,9 +47,10 @@ def fresh_cache():
 
 
 def measure(torch, build, found, synchronize, measure_step):
-    """The case, its Measurement and further metrics by name. `build(definition)` makes a case and
-    its step, `measure_step(step)` its Measurement. Exceptions have an attribute `accuracy`, unless
-    the workload cannot be compiled at all."""
+    """The number of parameters, the Measurement, dynamo's word on the accuracy, and further metrics
+    by name.
+    `build(definition)` makes a case and its step, `measure_step(step)` its Measurement. Exceptions
+    have an attribute `accuracy`, unless the workload cannot be compiled at all."""
     eager = dataclasses.replace(found, backend="eager")
     try:
         return _measure(torch, build, found, eager, synchronize, measure_step)
@@ -53,7 +60,7 @@ def measure(torch, build, found, synchronize, measure_step):
         for text, reason in IMPOSSIBLE.items():
             if text in f"{type(error).__name__}: {error}":
                 raise Unavailable(reason) from error
-        error.accuracy = "fail_to_run" if runs(build, eager) else "eager_fail_to_run"
+        error.accuracy = word_of_failure(error, build, eager)
         raise
 
 
@@ -65,12 +72,12 @@ def _measure(torch, build, found, eager_found, synchronize, measure_step):
     eager = first_iterations(torch, build, eager_found, synchronize)
     forget_in_process(torch)
     warm = first_iterations(torch, build, found, synchronize)
-    require_equal(torch, build, found, eager, warm)
+    accuracy = comparison.word_of(torch, build, found, eager, warm)
     for name, seconds in (("compile_time", sum(cold.first)), ("warm_compile_time", warm.seconds)):
         if seconds > eager.seconds:  # else the gain hides the time of compiling
             metrics[name] = seconds - eager.seconds
     metrics["speedup"] = speedup(eager.step, warm.step, synchronize)
-    return case, cold, {name: [value] for name, value in metrics.items()}
+    return case.parameters, cold, accuracy, {name: [value] for name, value in metrics.items()}
 
 
 def prime(torch, device):
@@ -110,52 +117,21 @@ def forget_in_process(torch):
         clear_caches()
 
 
-@dataclasses.dataclass
-class Side:
-    step: object
-    seconds: float  # of the first iterations together
-    tensors: dict  # results of the very first one
-    draws: bool  # whether it drew random numbers
-
-
 def first_iterations(torch, build, found, synchronize):
-    from harness.accuracy import evidence
+    """The Side of the first iterations; its results are those of the very first."""
     case, step = build(found)
-    state = torch.cuda.get_rng_state if found.device == "cuda" else torch.get_rng_state
-    before = state()
-    seconds, output = timed(step, synchronize)
-    draws = not torch.equal(before, state())
-    tensors = evidence(case, output)
-    del output
-    return Side(step, seconds + sum(timed(step, synchronize)[0] for _ in range(FIRST - 1)), tensors,
-                draws)
+    side = comparison.first(torch, case, step, found.device, lambda step: timed(step, synchronize))
+    side.seconds += sum(timed(step, synchronize)[0] for _ in range(FIRST - 1))
+    return side
 
 
-def require_equal(torch, build, found, eager, compiled):
-    from harness.accuracy import difference, evidence
-
-    def double():
-        """The same results in double precision; None if that fails or would draw other numbers."""
-        if eager.draws:
-            return None
-        try:
-            case, step = build(dataclasses.replace(found, backend="eager", precision="fp64"))
-            return evidence(case, step())
-        except Exception:  # no double, too little memory: dynamo's runners go on, too
-            return None
-    reason = difference(eager.tensors, compiled.tensors, found.precision, double)
-    if reason:
-        error = WrongResult(f"compiled and eager differ: {reason}")
-        error.accuracy = "fail_accuracy"
-        raise error
-
-
-def runs(build, found):
+def word_of_failure(error, build, eager):
+    """dynamo's word: whether memory was too small, and whether eager fails as well."""
     try:
-        build(found)[1]()
-        return True
-    except Exception:
-        return False
+        build(eager)[1]()
+    except Exception as own:
+        return "eager_1st_run_OOM" if is_out_of_memory(own) else "eager_fail_to_run"
+    return "OOM" if is_out_of_memory(error) else "fail_to_run"
 
 
 def speedup(eager, compiled, synchronize):

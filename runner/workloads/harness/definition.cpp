@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <sstream>
 
 namespace nightjar::workloads {
@@ -24,14 +23,22 @@ std::vector<std::string> split(const std::string& name) {
   return parts;
 }
 
+// Whether `text` is `start` and then a whole number above 0 of at most that many digits.
+bool is_numbered(const std::string& text, const std::string& start, std::size_t most_digits) {
+  if (!text.starts_with(start)) return false;
+  const std::string digits = text.substr(start.size());
+  return !digits.empty() && digits.size() <= most_digits && digits[0] != '0' &&
+         digits.find_first_not_of("0123456789") == std::string::npos;
+}
+
 // Whether the last four of the seven parts are a known device, precision, batch size and backend.
 bool is_variant(const std::vector<std::string>& parts) {
-  static const std::regex batch("b[1-9][0-9]{0,7}"), backend("eager(-t[1-9][0-9]{0,3})?");
   const auto& device = parts[3];
   const auto& precision = parts[4];
   return (device == "cpu" || device == "cuda") &&
          (precision == "fp32" || precision == "bf16" || precision == "amp") &&
-         std::regex_match(parts[5], batch) && std::regex_match(parts[6], backend);
+         is_numbered(parts[5], "b", 8) &&
+         (parts[6] == "eager" || is_numbered(parts[6], "eager-t", 4));
 }
 
 }  // namespace

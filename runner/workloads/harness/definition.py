@@ -37,6 +37,7 @@ class Definition:
     own_file: str = ""  # a person's own, which makes its step in place of a listed model
     size: str = ""  # one of SIZES; the model's name is without it
     threads: int | None = None  # which the name asks for
+    unchecked: str = ""  # why its author lists it as one whose compiled result is not compared
 
     @property
     def module(self):
@@ -64,10 +65,11 @@ def find(name, version, sizes="default"):
     suite, model, task, device, precision, batch, backend = parts
     number = int(batch[1:])
     backend, threads = split_threads(backend)
+    table = _table()
+    unchecked = table.get("unchecked", {}).get(f"{suite}/{model}", "")
     if suite == "torchbench" and task in ("train", "eval"):
         return Definition(name, version, model, task, device, precision, number, backend, {},
-                          threads=threads)
-    table = _table()
+                          threads=threads, unchecked=unchecked)
     same = [item for item in table["items"] if item["kind"] in ("python", NATIVE)
             and _same_work(item["name"].split("/"), parts)]
     if not same:
@@ -82,7 +84,7 @@ def find(name, version, sizes="default"):
     if sizes == "tiny":
         chosen.update(table.get("tiny", {}).get(model, {}))
     return Definition(name, version, model, task, device, precision, number, backend, chosen,
-                      own_batch, size=size, threads=threads)
+                      own_batch, size=size, threads=threads, unchecked=unchecked)
 
 
 def own(name, version, file):

@@ -40,6 +40,16 @@ def peak_bytes():
         return int(re.search(r"^VmHWM:\s+(\d+) kB", status.read(), re.MULTILINE)[1]) * 1024
 
 
+def forget_peak():
+    """Lets VmHWM begin again at what is resident now. False where /proc is read-only: it stays."""
+    try:
+        with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
+            file.write("5")
+        return True
+    except OSError:
+        return False
+
+
 def settings(threads):
     """The settings of this process that two comparable runs share."""
     given = os.environ.get

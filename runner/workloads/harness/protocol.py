@@ -28,6 +28,7 @@ class Request:
     module: str = "torch"  # what the build under test is of
     kernel_iterations: int = 0  # on a device: profiled after the timed ones, for kernel_time
     peak_at: int = PEAK_AT
+    compare_memory: bool = False  # of a run's own second process, see compression.py
 
     @staticmethod
     def parse(text):
@@ -62,7 +63,8 @@ class Request:
                        float(take("fastest_probe", (int, float), 0.0, 0, 1)),
                        float(take("slow", (int, float), 0.0, 0, 10)), sizes, module,
                        take("kernel_iterations", int, 0, 0, MAX_ITERATIONS),
-                       take("peak_at", int, PEAK_AT, LEAST_PEAK_AT, MAX_ITERATIONS))
+                       take("peak_at", int, PEAK_AT, LEAST_PEAK_AT, MAX_ITERATIONS),
+                       fields.get("compare_memory") is True)
 
 
 class Channel:

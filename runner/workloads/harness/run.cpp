@@ -115,6 +115,7 @@ std::pair<std::string, std::string> judge(const std::exception& error) {
     text = torch_error->what_without_backtrace();
   const bool no_memory = text.find("can't allocate memory") != std::string::npos ||
                          text.find("out of memory") != std::string::npos ||
+                         text.find("_ALLOC_FAILED") != std::string::npos ||
                          dynamic_cast<const std::bad_alloc*>(&error);
   text = text.substr(0, text.find('\n'));
   if (dynamic_cast<const Unavailable*>(&error)) return {"unavailable", text};

@@ -4,7 +4,9 @@
 
 #include "service/builds/ci/trouble.hpp"
 #include "service/report/github_rest.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
+#include "storage/model/json_io.hpp"
 
 namespace nightjar::service::ci {
 
@@ -30,10 +32,10 @@ Unanswered refusal(const std::string& what, const web::ClientResponse& response,
 // The commit's runs in one page of GitHub's answer; those of strangers are left out.
 void take_runs(const std::string& body, const CommitSha& commit, const std::string& repository,
                std::vector<WorkflowRun>& runs) {
-  const auto answer = nlohmann::json::parse(body);
+  const auto answer = parse_foreign_or_throw(body);
   for (const auto& item : answer.at("workflow_runs")) {
     WorkflowRun run;
-    run.id = item.at("id").get<std::int64_t>();
+    run.id = field<std::int64_t>(item, "id");
     run.event = item.at("event").get<std::string>();
     run.status = item.at("status").is_string() ? item.at("status").get<std::string>() : "";
     const auto& head = item.at("head_repository");

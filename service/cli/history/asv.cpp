@@ -5,7 +5,9 @@
 
 #include "service/cli/history/fields.hpp"
 #include "service/cli/history/formats.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
+#include "storage/model/json_io.hpp"
 #include "storage/model/json_problem.hpp"
 
 namespace nightjar::cli {
@@ -113,8 +115,8 @@ std::string asv_class(const json& root) {
 Reading read_asv(const ResultFile& file) {
   json root;
   try {
-    root = json::parse(json_of_python(file.text));
-    const Time at = Time(std::chrono::milliseconds(root.at("date").get<std::int64_t>()));
+    root = parse_foreign_or_throw(json_of_python(file.text));
+    const Time at = nearest_time(std::chrono::milliseconds(field<std::int64_t>(root, "date")));
     const std::string hash = root.at("commit_hash").get<std::string>();
     HistoryNight night;
     night.measured_at = at;

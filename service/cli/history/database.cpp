@@ -8,6 +8,8 @@
 #include "service/cli/history/fields.hpp"
 #include "service/cli/history/formats.hpp"
 #include "service/cli/model_results.hpp"
+#include "storage/base/foreign_number.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 #include "storage/model/json_problem.hpp"
 #include "storage/model/metric.hpp"
@@ -85,13 +87,13 @@ std::optional<Time> record_time(const json& record) {
   const double number = found->get<double>();
   if (!(number > 0) || number > 1e14) return std::nullopt;
   const double seconds = number > 1e11 ? number / 1e3 : number;
-  return Time(std::chrono::microseconds(static_cast<std::int64_t>(seconds * 1e6)));
+  return Time(std::chrono::microseconds(clamped_integer<std::int64_t>(seconds * 1e6)));
 }
 
 std::vector<json> records_in(const std::string& text) {
   std::vector<json> records;
   const std::string clean = json_of_python(text);
-  const auto whole = json::parse(clean, nullptr, false);
+  const auto whole = parse_foreign(clean);
   if (whole.is_array()) return whole.get<std::vector<json>>();
   if (whole.is_object()) return {whole};
   std::size_t line = 1;
@@ -101,7 +103,7 @@ std::vector<json> records_in(const std::string& text) {
     begin = end + 1;
     if (one.find_first_not_of(" \t\r") == std::string::npos) continue;
     try {
-      records.push_back(json::parse(one));
+      records.push_back(parse_foreign_or_throw(one));
     } catch (const json::exception& error) {
       throw std::invalid_argument("line " + std::to_string(line) + ": " + problem_of(error));
     }

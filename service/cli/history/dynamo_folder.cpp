@@ -49,7 +49,8 @@ std::optional<bool> accuracy_passed(const std::string& accuracy) {
                                              "eager_1st_run_fail",
                                              "eager_2nd_run_OOM",
                                              "eager_2nd_run_fail",
-                                             "eager_two_runs_differ"};
+                                             "eager_two_runs_differ",
+                                             "no_evidence"};
   if (unknown.contains(accuracy)) return std::nullopt;
   return good.contains(accuracy);
 }

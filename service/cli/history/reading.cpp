@@ -55,9 +55,9 @@ std::optional<Time> time_from(const Groups& parts) {
 
 std::optional<Time> time_in(const std::string& part) {
   static const Pattern dashed(
-      R"((?:^|[^0-9])(20\d\d)-(\d\d)-(\d\d)(?:[T_ -](\d\d)[:.-]?(\d\d)(?:[:.-]?(\d\d))?(?![0-9a-fA-F]))?(?![0-9]))");
+      R"((?:^|[^0-9])(20\d\d)-(\d\d)-(\d\d)(?:[T_ -](\d\d)[:.-]?(\d\d)(?:[:.-]?(\d\d))?(?:[^0-9a-fA-F]|$)|[^0-9]|$))");
   static const Pattern bare(
-      R"((?:^|[^0-9A-Fa-f])(20\d\d)(\d\d)(\d\d)(?:[T_-]?(\d\d)(\d\d)(\d\d))?(?![0-9A-Fa-f]))");
+      R"((?:^|[^0-9A-Fa-f])(20\d\d)(\d\d)(\d\d)(?:[T_-]?(\d\d)(\d\d)(\d\d))?(?:[^0-9A-Fa-f]|$))");
   for (const Pattern* pattern : {&dashed, &bare})
     if (const auto found = pattern->search(part))
       if (const auto time = time_from(*found)) return time;
@@ -65,7 +65,7 @@ std::optional<Time> time_in(const std::string& part) {
 }
 
 std::optional<CommitSha> commit_in(const std::string& part) {
-  static const Pattern pattern("(?:^|[^0-9a-f])([0-9a-f]{40})(?![0-9a-f])");
+  static const Pattern pattern("(?:^|[^0-9a-f])([0-9a-f]{40})(?:[^0-9a-f]|$)");
   const auto found = pattern.search(part);
   return found ? CommitSha::parse(found->at(1)) : std::nullopt;
 }

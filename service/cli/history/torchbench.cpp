@@ -4,6 +4,7 @@
 #include "service/cli/history/fields.hpp"
 #include "service/cli/history/formats.hpp"
 #include "storage/base/pattern.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 #include "storage/model/json_problem.hpp"
 
@@ -15,7 +16,7 @@ constexpr double kMilli = 1e-3, kGigabyte = 1e9;
 
 json parse_metrics(const ResultFile& file) {
   try {
-    auto root = json::parse(json_of_python(file.text));
+    auto root = parse_foreign_or_throw(json_of_python(file.text));
     if (!root.is_object()) throw std::invalid_argument("it is no JSON object");
     return root;
   } catch (const json::exception& error) {

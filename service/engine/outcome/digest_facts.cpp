@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <set>
 
+#include "service/engine/outcome/effect.hpp"
 #include "service/engine/outcome/repairs.hpp"
 #include "service/engine/outcome/report_facts.hpp"
 #include "service/engine/search/fix_searches.hpp"
+#include "service/engine/verdict/levels.hpp"
 #include "storage/bisections.hpp"
 #include "storage/builds.hpp"
 #include "storage/filtered.hpp"
@@ -136,13 +138,15 @@ class Collector {
     storage::RegressionFilter filter;
     filter.since = from_;
     for (const Regression& one : storage::list_regressions(view_.db, filter, most).items) {
-      const bool counts =
-          one.state != RegressionState::merged && one.state != RegressionState::dismissed &&
-          one.state != RegressionState::unconfirmed && one.state != RegressionState::historical;
-      if (!counts || !is_inside(one.opened_at)) continue;
+      if (!is_counted(one.state) || !is_inside(one.opened_at)) continue;
       DigestFinding finding;
       finding.regression = one.id.value;
       finding.lead = series_of(view_, one.series.front());
+      const auto series = storage::find_series(view_.db, one.series.front().series);
+      const Effect effect = effect_of(view_.db, one, *series);
+      finding.lead.ratio = effect.ratio;
+      finding.lead.low = effect.low;
+      finding.lead.high = effect.high;
       finding.more_series = one.series.size() - 1;
       finding.state = std::string(name_of(one.state));
       if (one.culprit) finding.culprit = commit_facts(view_, one.culprit->commits.front());

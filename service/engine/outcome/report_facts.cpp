@@ -10,6 +10,7 @@
 #include "service/builds/origin.hpp"
 #include "service/builds/overlay.hpp"
 #include "service/builds/wheel.hpp"
+#include "service/engine/outcome/leak_facts.hpp"
 #include "service/engine/outcome/unattributed.hpp"
 #include "service/engine/policy.hpp"
 #include "service/engine/search/boundary_profiles.hpp"
@@ -405,6 +406,7 @@ ReportInput report_facts(const EngineView& view, const Regression& regression) {
   input.classes = class_facts(view, regression.id, classes_elsewhere(extent));
   input.beside = worse_beside(view, regression, {}, storage::merged_into(view.db, regression.id));
   input.failure = first_failure(view, regression);
+  input.leak = leak_facts(view, regression);
   input.index = source_of_variant(view.config, variant_of(view, regression.bad)).index;
   input.run_seconds = view.config.night.run_seconds;
   input.good = build_facts(view, regression.good);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
+#include <utility>
 
 #include "bisect/evidence/evidence.hpp"
 #include "service/engine/outcome/reporting.hpp"
@@ -64,6 +66,19 @@ std::optional<Regression> only_cause(const EngineView& view,
   return only;
 }
 
+// Whether the cause shows in each workload and metric that the finding has, with all that joined
+// it.
+bool explains(const EngineView& view, const Regression& cause, const Regression& finding) {
+  std::set<std::pair<std::int64_t, std::string>> shown;
+  for (const AffectedSeries& one : cause.series)
+    if (const auto series = storage::find_series(view.db, one.series))
+      shown.emplace(series->workload.value, series->metric);
+  return std::all_of(finding.series.begin(), finding.series.end(), [&](const AffectedSeries& one) {
+    const auto series = storage::find_series(view.db, one.series);
+    return series && shown.contains({series->workload.value, series->metric});
+  });
+}
+
 bool apply(EngineContext& context, const GetIssue& step) {
   storage::write(context.db, [&](storage::Transaction& transaction) {
     storage::update_regression(transaction, step.regression);
@@ -100,7 +115,18 @@ std::string why_unattributed(const storage::Database& db, RegressionId regressio
   return why;
 }
 
+// What was told already joins a cause that a search on another machine class names later: that
+// class was confirmed a night later, say.
+UnattributedFacts load_told(const EngineView& view, const Regression& regression) {
+  UnattributedFacts facts{regression, night_is_explained(view.db, regression), {}, {}};
+  if (!facts.explained) return facts;
+  facts.known = only_cause(view, on_other_classes(view, regression));
+  if (facts.known && !explains(view, *facts.known, regression)) facts.known.reset();
+  return facts;
+}
+
 UnattributedFacts load_unattributed(const EngineView& view, const Regression& regression) {
+  if (regression.state == RegressionState::reported) return load_told(view, regression);
   UnattributedFacts facts{regression, night_is_explained(view.db, regression), {}, {}};
   if (!facts.explained || !regression.fingerprint.empty()) return facts;
   const std::vector<Regression> others = on_other_classes(view, regression);
@@ -113,9 +139,9 @@ UnattributedFacts load_unattributed(const EngineView& view, const Regression& re
 }
 
 std::optional<UnattributedStep> decide(const UnattributedFacts& facts) {
-  if (!facts.explained || !facts.regression.fingerprint.empty() || facts.fingerprint.empty())
-    return std::nullopt;
+  if (!facts.explained) return std::nullopt;
   if (facts.known) return join(facts.regression, *facts.known);
+  if (!facts.regression.fingerprint.empty() || facts.fingerprint.empty()) return std::nullopt;
   GetIssue step{facts.regression};
   step.regression.fingerprint = facts.fingerprint;
   return step;
@@ -126,9 +152,13 @@ bool gather_unattributed(EngineContext& context) {
     const auto step = decide(load_unattributed(context, regression));
     return step && std::visit([&](const auto& taken) { return apply(context, taken); }, *step);
   };
-  return for_each_item(context, "unattributed regression",
-                       storage::regressions_in_state(context.db, RegressionState::unattributed),
-                       gather);
+  std::vector<Regression> nameless =
+      storage::regressions_in_state(context.db, RegressionState::reported);
+  std::erase_if(nameless, [](const Regression& told) { return told.culprit || told.range; });
+  for (Regression& untold :
+       storage::regressions_in_state(context.db, RegressionState::unattributed))
+    nameless.push_back(std::move(untold));
+  return for_each_item(context, "unattributed regression", nameless, gather);
 }
 
 }  // namespace nightjar::service

@@ -1,6 +1,7 @@
 // What is confirmed, and has neither a culprit nor a range. It joins the cause that another machine
-// class found for the same change of that night. Else findings between the same builds, or of one
-// week, share an issue. Used by the engine's tick, before what is named gets reported.
+// class found for the same change of that night, be it after its own issue was filed. Else findings
+// between the same builds, or of one week, share an issue. Used by the engine's tick, before what
+// is named gets reported.
 #pragma once
 
 #include <optional>

@@ -9,6 +9,7 @@
 #include "service/builds/needs.hpp"
 #include "service/builds/overlay.hpp"
 #include "service/report/quantity.hpp"
+#include "storage/base/foreign_number.hpp"
 #include "storage/bisections.hpp"
 #include "storage/builds.hpp"
 #include "storage/regressions.hpp"
@@ -87,7 +88,7 @@ WiderEnd load_end(const EngineView& view, const Regression& regression, const Bi
 
 SearchLimits limits_from_now(const SearchLimits& present, const Bisection& search,
                              const WideningAsked& asked, const Config& config, Time now) {
-  const int spent = static_cast<int>(std::ceil(search.spent_seconds / 60));
+  const int spent = clamped_integer<int>(std::ceil(search.spent_seconds / 60), 0);
   const int more = asked.more_minutes.value_or(static_cast<int>(config.search_minutes.count()));
   SearchLimits limits = present;
   if (asked.threshold) limits.own_threshold = asked.threshold;

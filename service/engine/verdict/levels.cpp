@@ -11,6 +11,10 @@ bool is_real(RegressionState state) {
   return state != dismissed && state != suspected && state != unconfirmed;
 }
 
+bool is_counted(RegressionState state) {
+  return is_real(state) && state != RegressionState::merged && state != RegressionState::historical;
+}
+
 bool is_real(const Regression& known) {
   return is_real(known.state);
 }

@@ -27,7 +27,7 @@ MOVING = ("aten::copy_", "aten::_to_copy", "aten::clone", "aten::contiguous", "a
           "aten::embedding", "aten::index_select", "aten::_reshape_alias", "aten::index_put_")
 MEMORY = ("parameters", "gradients", "optimizer_state", "inputs", "activations", "workspace")
 NEVER = "\\*"  # marks a value of a run that was disturbed all the time
-LIMITERS = ("math", "memory", "latency")
+LIMITERS = ("math", "memory", "launch", "inefficient")
 MIB = 1 << 20
 
 

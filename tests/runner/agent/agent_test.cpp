@@ -151,6 +151,57 @@ TEST_CASE("A result that the service refuses for good is kept aside and does not
   CHECK(std::filesystem::exists(scratch / "cache/spool/rejected/9-1.json"));
 }
 
+TEST_CASE("A result that a proxy refuses for its size stays in the spool and does not block") {
+  const Scratch scratch;
+  FakeService service;
+  service.is_proxy = true;
+  service.set("result", 413);
+  service.add_job(job_spec());
+  {
+    Running agent(service.url(), scratch);
+    service.wait_for("/jobs/9/result");
+    service.wait_for("/claim", service.count("/claim") + 1);
+    agent.stop();
+  }
+  CHECK_FALSE(spool_is_empty(scratch));
+  CHECK_FALSE(std::filesystem::exists(scratch / "cache/spool/rejected/9-1.json"));
+  service.set("result", 200);  // the proxy was mended, and the agent started anew
+  Running agent(service.url(), scratch);
+  service.wait_for("/jobs/9/result", 2);
+  service.wait_for("/claim", service.count("/claim") + 1);
+  agent.stop();
+  CHECK(spool_is_empty(scratch));
+}
+
+TEST_CASE("A result names its claim in the head, too, so that it can be judged before it comes") {
+  const Scratch scratch;
+  FakeService service;
+  service.add_job(job_spec(), 2);
+  Running agent(service.url(), scratch);
+  service.wait_for("/jobs/9/result");
+  agent.stop();
+  const auto headers = service.headers_of("/jobs/9/result");
+  CHECK(headers.at("nightjar-attempt") == "2");
+  CHECK(headers.at("nightjar-nonce") == "n1");
+}
+
+TEST_CASE("A result that the service refuses fails its job at once, with the reason") {
+  const Scratch scratch;
+  FakeService service;
+  service.set("result", 422);
+  service.add_job(job_spec(), 2);
+  Running agent(service.url(), scratch);
+  const auto failure = service.wait_for("/jobs/9/fail");
+  REQUIRE(failure.is_object());
+  CHECK(failure.at("attempt") == 2);
+  CHECK(failure.at("nonce") == "n1");
+  CHECK_FALSE(failure.contains("transient"));
+  const auto reason = failure.at("reason").get<std::string>();
+  CHECK(reason.starts_with("its result was refused: "));
+  CHECK(reason.find("422") != std::string::npos);
+  agent.stop();
+}
+
 TEST_CASE("A proxy's refusal ends neither a job nor its result") {
   const Scratch scratch;
   FakeService service;

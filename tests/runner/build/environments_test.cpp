@@ -25,7 +25,7 @@ EnvironmentsConfig config_in(const Scratch& scratch, bool import = false) {
   EnvironmentsConfig config;
   config.cache = scratch / "cache";
   config.python = "python3";
-  config.import = import;
+  if (import) config.rights = Unconfined("a test");
   config.download.attempts = 2;
   config.download.pause = std::chrono::milliseconds(1);
   return config;

@@ -112,7 +112,6 @@ TEST_CASE("After a power cut at any step, what is marked as complete has all its
   const fs::path cache = scratch / "cache";
   EnvironmentsConfig config;
   config.cache = cache;
-  config.import = false;
   const EnvironmentSpec wheel = good_wheel(scratch);
   const EnvironmentSpec overlay =
       with_overlay(wheel, scratch / "overlay.tar", {{"torch/slow.py", "FACTOR = 3\n", ""}});
@@ -151,7 +150,7 @@ TEST_CASE("After a power cut at any step, a native program is whole or not there
   const fs::path prefix = scratch / "libtorch";
   spit(prefix / "include/torch.h", "");
   spit(prefix / "lib/libtorch_cpu.so", "");
-  NativeCache native(cache, sources);
+  NativeCache native(cache, sources, Unconfined("a test"));
   fs::create_directories(cache);
   CutDisk disk(cache, scratch / "cuts");
   const NativeProgram program = native.make({prefix, prefix, prefix / "lib"}, {});

@@ -86,7 +86,7 @@ TEST_CASE("The native key follows LibTorch and the sources, and nothing else of 
     members.push_back({"torch/lib/libtorch.so", library, ""});
     const auto record = record_of(members, "2.15.0");
     spit(scratch / "site" / record.name, record.text);
-    return NativeCache(scratch / "cache", scratch / "native")
+    return NativeCache(scratch / "cache", scratch / "native", Unconfined("a test"))
         .key(libtorch_of_build(scratch / "site"));
   };
   const std::string key = key_with("a", "1");
@@ -107,8 +107,10 @@ TEST_CASE(
   const auto record = record_of(torch_members("2.15.0", "abc"), "2.15.0");
   spit(scratch / "site" / record.name, record.text);
   const auto libtorch = libtorch_of_build(scratch / "site");
-  CHECK(NativeCache(scratch / "cache", scratch / "first/native").key(libtorch) !=
-        NativeCache(scratch / "cache", scratch / "copy/native").key(libtorch));
+  CHECK(
+      NativeCache(scratch / "cache", scratch / "first/native", Unconfined("a test"))
+          .key(libtorch) !=
+      NativeCache(scratch / "cache", scratch / "copy/native", Unconfined("a test")).key(libtorch));
 }
 
 TEST_CASE("An unchanged LibTorch is compiled against once, whatever else of a build changes") {
@@ -128,14 +130,15 @@ add_custom_target(program ALL COMMAND ${CMAKE_COMMAND} -E touch nightjar-native 
   };
   const auto first = build("first", "a", "1"), same = build("same", "b", "1"),
              other = build("other", "a", "2");
-  const NativeProgram made = NativeCache(scratch / "cache", scratch / "native")
-                                 .make(libtorch_of_build(first), std::stop_token{});
+  const NativeProgram made =
+      NativeCache(scratch / "cache", scratch / "native", Unconfined("a test"))
+          .make(libtorch_of_build(first), std::stop_token{});
   INFO(made.reason);
   REQUIRE(std::filesystem::exists(made.path));
   // Whoever would compile now is stopped at it.
   std::stop_source stop;
   stop.request_stop();
-  NativeCache later(scratch / "cache", scratch / "native");
+  NativeCache later(scratch / "cache", scratch / "native", Unconfined("a test"));
   CHECK(later.make(libtorch_of_build(first), stop.get_token()).path == made.path);
   CHECK(later.make(libtorch_of_build(same), stop.get_token()).path == made.path);
   CHECK_THROWS_AS(later.make(libtorch_of_build(other), stop.get_token()), Stopped);
@@ -149,6 +152,21 @@ static LibTorch empty_libtorch(const Scratch& scratch) {
   return libtorch_of_build(scratch / "site");
 }
 
+TEST_CASE("A link in the place of a compiled program shows nothing of the machine to its runs") {
+  const Scratch scratch;
+  spit(scratch / "token", "secret");
+  spit(scratch / "native/CMakeLists.txt",
+       "cmake_minimum_required(VERSION 3.20)\nproject(native NONE)\n"
+       "add_custom_target(program ALL COMMAND ${CMAKE_COMMAND} -E touch libnightjar-profiled.so\n"
+       "  COMMAND mkdir -p deep/er COMMAND ln -s " +
+           (scratch / "token").string() + " deep/er/nightjar-native)\n");
+  const NativeProgram made =
+      NativeCache(scratch / "cache", scratch / "native", Unconfined("a test"))
+          .make(empty_libtorch(scratch), {});
+  CHECK(made.path.empty());
+  CHECK(made.reason == "the native project made no nightjar-native");
+}
+
 TEST_CASE("What the compiler warns of in the native workloads is logged") {
   const Scratch scratch;
   spit(scratch / "native/CMakeLists.txt", R"(cmake_minimum_required(VERSION 3.20)
@@ -159,7 +177,8 @@ add_custom_target(program ALL
   spit(scratch / "native/said", "compiling\nmodel.cpp:3:1: warning: odd\nmore\n");
   const HeardLog heard;
   const NativeProgram made =
-      NativeCache(scratch / "cache", scratch / "native").make(empty_libtorch(scratch), {});
+      NativeCache(scratch / "cache", scratch / "native", Unconfined("a test"))
+          .make(empty_libtorch(scratch), {});
   INFO(made.reason << heard.lines());
   CHECK(std::filesystem::exists(made.path));
   CHECK(heard.lines().find("[warning] compiling native workloads: model.cpp:3:1: warning: odd\n") !=
@@ -176,7 +195,7 @@ add_custom_target(program ALL
   const LibTorch libtorch = empty_libtorch(scratch);
   const auto made = [&](const char* cache) {
     const NativeProgram program =
-        NativeCache(scratch / cache, scratch / "native").make(libtorch, {});
+        NativeCache(scratch / cache, scratch / "native", Unconfined("a test")).make(libtorch, {});
     INFO(program.reason);
     return slurp(program.path);
   };
@@ -201,7 +220,7 @@ TEST_CASE("A LibTorch that a package installed is found below its prefix and kno
   const LibTorch found = libtorch_at(scratch / "usr");
   CHECK(found.libraries == found.root / "lib/some-arch");
   CHECK(found.prefix == found.root);
-  NativeCache cache(scratch / "cache", scratch / "native");
+  NativeCache cache(scratch / "cache", scratch / "native", Unconfined("a test"));
   const std::string key = cache.key(found);
   spit(scratch / "usr/lib/libother.so", "2");
   CHECK(cache.key(found) == key);

@@ -10,9 +10,11 @@
 #include <catch2/catch.hpp>
 
 #include "runner/machine/fingerprint.hpp"
+#include "runner/process/memory.hpp"
 #include "runner/process/process_tree.hpp"
 #include "tests/support/scratch.hpp"
 
+namespace fs = std::filesystem;
 using namespace nightjar::runner;
 
 namespace {
@@ -48,12 +50,69 @@ std::size_t open_descriptors() {
 TEST_CASE("A process gets its input and is heard on stdout, stderr and descriptor 3") {
   ProcessSpec spec = shell("cat; echo oops >&2; echo '{\"event\": 1}' >&3; exit 7");
   spec.input = "hello\n";
-  const ProcessResult result = run_process(spec);
+  const ProcessResult result = run_trusted(spec);
   CHECK(result.exit_code == 7);
   CHECK(result.output == "hello\noops\n");
   CHECK(result.protocol == "{\"event\": 1}\n");
   CHECK_FALSE(result.fine());
   CHECK(result.describe() == "ended with exit code 7: oops");
+}
+
+TEST_CASE("What forked processes share is weighed once") {
+  // 4 processes of 200 MB, of which each has changed nothing.
+  ProcessSpec spec = python(
+      "import os, time\nblock = b'x' * (200 << 20)\nfor i in range(3):\n"
+      "    if os.fork() == 0: time.sleep(3); os._exit(0)\n"
+      "for i in range(3): os.wait()");
+  spec.memory_bytes = 400 << 20;
+  CHECK(run_trusted(spec).fine());
+}
+
+TEST_CASE("A run that is ended for its memory says how much it took") {
+  ProcessSpec spec = python("import time\nblock = b'x' * (200 << 20)\ntime.sleep(100)");
+  spec.memory_bytes = 100 << 20;
+  const ProcessResult result = run_trusted(spec);
+  CHECK(result.out_of_memory);
+  CHECK(result.describe().find("; it took more than 100 MiB") != std::string::npos);
+}
+
+TEST_CASE("A build is left all memory but a reserve") {
+  constexpr std::int64_t kGiB = 1 << 30;
+  CHECK(budget_of(16 * kGiB).most == 15 * kGiB);
+  CHECK(budget_of(16 * kGiB).floor == kGiB / 2);
+  CHECK(budget_of(1024 * kGiB).most == 1016 * kGiB);
+  CHECK(budget_of(kGiB).most == kGiB - (128 << 20));
+  CHECK(budget_of(0).most == 0);
+  const auto total = memory_of_machine();
+  CHECK(total > 0);
+  CHECK(total <= ::sysconf(_SC_PHYS_PAGES) * ::sysconf(_SC_PAGESIZE));
+  CHECK(available_memory() > 0);
+}
+
+TEST_CASE("A trusted process is not told to load code from elsewhere") {
+  const Scratch scratch;
+  for (const char* name : {"PYTHONPATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "BASH_ENV"}) {
+    ProcessSpec spec = shell("true");
+    spec.environment[name] = scratch.path();
+    CHECK_THROWS_AS(run_trusted(spec), std::logic_error);
+    CHECK(run_untrusted(spec, Unconfined("a test")).fine());
+  }
+}
+
+TEST_CASE("A trusted Python runs nothing of its folder, of a home, or of what others name") {
+  const Scratch scratch;
+  for (const char* module : {"json.py", "sitecustomize.py", "usercustomize.py"})
+    spit(scratch / module, "open(" + ("'" + (scratch / "ran").string() + "'") + ", 'w')\n");
+  ProcessSpec spec = trusted_python("python3", "import json, os; os.write(3, b'heard')");
+  spec.folder = scratch.path();
+  for (const char* python : {"python3.11", "python3.12", "python3.13"}) {
+    const fs::path home = scratch / "home/.local/lib" / python / "site-packages";
+    spit(home / "usercustomize.py", slurp(scratch / "usercustomize.py"));
+    spit(home / "evil.pth", "import os; open('" + (scratch / "ran").string() + "', 'w')\n");
+  }
+  spec.environment["HOME"] = scratch / "home";
+  CHECK(run_trusted(spec).protocol == "heard");
+  CHECK_FALSE(fs::exists(scratch / "ran"));
 }
 
 TEST_CASE("How a Python program ended begins with the last place that is not in a library") {
@@ -85,7 +144,7 @@ TEST_CASE("The end of an output is its last thirty lines at most") {
 TEST_CASE("Input larger than a pipe reaches a process that answers meanwhile") {
   ProcessSpec spec = shell("cat");
   spec.input.assign(600000, 'x');
-  const ProcessResult result = run_process(spec);
+  const ProcessResult result = run_trusted(spec);
   CHECK(result.fine());
   CHECK(result.output == spec.input);
 }
@@ -94,19 +153,19 @@ TEST_CASE("A process that closes its input early does not hurt the runner") {
   ::signal(SIGPIPE, SIG_IGN);
   ProcessSpec spec = shell("exec 0<&-; sleep 0.1");
   spec.input.assign(600000, 'x');
-  CHECK(run_process(spec).exit_code == 0);
+  CHECK(run_trusted(spec).exit_code == 0);
 }
 
 TEST_CASE("A program that does not exist is a start error") {
   ProcessSpec spec;
   spec.command = {"/nowhere/python"};
-  const ProcessResult result = run_process(spec);
+  const ProcessResult result = run_trusted(spec);
   CHECK(result.start_error == "cannot start /nowhere/python: No such file or directory");
   CHECK_FALSE(result.fine());
 }
 
 TEST_CASE("A crash is told by its signal") {
-  const ProcessResult result = run_process(shell("kill -SEGV $$"));
+  const ProcessResult result = run_trusted(shell("kill -SEGV $$"));
   CHECK(result.signal == SIGSEGV);
   CHECK_FALSE(result.exit_code.has_value());
 }
@@ -115,7 +174,7 @@ TEST_CASE("A hanging process is ended at its time-out with all it forked") {
   // The grandchild ignores SIGTERM, leaves the session and outlives its parent.
   ProcessSpec spec = shell("setsid sh -c 'trap \"\" TERM; echo $$ >&3; sleep 100' & sleep 100");
   spec.timeout_seconds = 0.5;
-  const ProcessResult result = run_process(spec);
+  const ProcessResult result = run_trusted(spec);
   CHECK(result.timed_out);
   CHECK(result.describe() == "timed out after 0.5 s");
   CHECK(result.seconds < 5);
@@ -139,7 +198,7 @@ TEST_CASE("A time-out is told in as many digits as it needs") {
 
 TEST_CASE("What a process leaves behind in the background ends with it") {
   const ProcessResult result =
-      run_process(shell("(setsid sleep 100 & echo $! >&3) ; sleep 100 & echo $! >&3; exit 0"));
+      run_trusted(shell("(setsid sleep 100 & echo $! >&3) ; sleep 100 & echo $! >&3; exit 0"));
   CHECK(result.exit_code == 0);
   CHECK(result.seconds < 5);
   int first = 0, second = 0;
@@ -157,7 +216,7 @@ TEST_CASE("A process that forks without end is stopped at its limit of processes
       "    if os.fork() == 0: time.sleep(100)\n"
       "time.sleep(100)\n");
   spec.processes = 20;
-  const ProcessResult result = run_process(spec);
+  const ProcessResult result = run_trusted(spec);
   CHECK(result.flooded == "processes");
   CHECK(own_children().empty());
 }
@@ -168,7 +227,7 @@ TEST_CASE("A process that eats memory is stopped at its limit") {
       "for i in range(40):\n    blocks.append(b'x' * (16 << 20)); time.sleep(0.02)\n"
       "time.sleep(100)\n");
   spec.memory_bytes = 200 << 20;
-  const ProcessResult result = run_process(spec);
+  const ProcessResult result = run_trusted(spec);
   CHECK(result.out_of_memory);
   CHECK(result.seconds < 15);
 }
@@ -179,13 +238,13 @@ TEST_CASE("Memory of children counts") {
       "for i in range(4):\n    if os.fork() == 0: block = b'x' * (80 << 20); time.sleep(100)\n"
       "time.sleep(100)\n");
   spec.memory_bytes = 200 << 20;
-  CHECK(run_process(spec).out_of_memory);
+  CHECK(run_trusted(spec).out_of_memory);
 }
 
 TEST_CASE("Output is kept up to its cap and then ends the process") {
   ProcessSpec spec = shell("yes");
   spec.output_bytes = 100000;
-  const ProcessResult result = run_process(spec);
+  const ProcessResult result = run_trusted(spec);
   CHECK(result.flooded == "output");
   CHECK(result.output.size() == 100000);
 }
@@ -193,13 +252,13 @@ TEST_CASE("Output is kept up to its cap and then ends the process") {
 TEST_CASE("Too much on descriptor 3 ends the process") {
   ProcessSpec spec = shell("yes >&3");
   spec.protocol_bytes = 100000;
-  CHECK(run_process(spec).flooded == "protocol");
+  CHECK(run_trusted(spec).flooded == "protocol");
 }
 
 TEST_CASE("A stop ends the process at once") {
   std::stop_source stop;
   std::jthread later([&] { stop.request_stop(); });
-  const ProcessResult result = run_process(shell("sleep 100"), stop.get_token());
+  const ProcessResult result = run_trusted(shell("sleep 100"), stop.get_token());
   CHECK(result.stopped);
   CHECK(result.seconds < 5);
 }
@@ -211,9 +270,9 @@ TEST_CASE("A process that SIGTERM ended shortly before a stop was stopped, not b
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
       stop.request_stop();
     });
-    CHECK(run_process(shell(command), stop.get_token()).stopped);
+    CHECK(run_trusted(shell(command), stop.get_token()).stopped);
   }
-  const ProcessResult alone = run_process(shell("kill -TERM $$"));
+  const ProcessResult alone = run_trusted(shell("kill -TERM $$"));
   CHECK_FALSE(alone.stopped);
   CHECK(alone.signal == SIGTERM);
 }
@@ -221,7 +280,7 @@ TEST_CASE("A process that SIGTERM ended shortly before a stop was stopped, not b
 TEST_CASE("A process inherits neither environment nor descriptors") {
   ::setenv("NIGHTJAR_TEST_SECRET", "hidden", 1);
   const std::ofstream inherited("/dev/null");
-  const ProcessResult result = run_process(shell("env; ls /proc/self/fd"));
+  const ProcessResult result = run_trusted(shell("env; ls /proc/self/fd"));
   ::unsetenv("NIGHTJAR_TEST_SECRET");
   CHECK(result.output.find("hidden") == std::string::npos);
   // 0 to 3, and the one that ls reads the folder with.
@@ -230,9 +289,9 @@ TEST_CASE("A process inherits neither environment nor descriptors") {
 }
 
 TEST_CASE("Running processes leaks neither descriptors nor zombies") {
-  run_process(shell("true"));
+  run_trusted(shell("true"));
   const std::size_t before = open_descriptors();
-  for (int i = 0; i < 5; ++i) run_process(shell("sleep 0 & true"));
+  for (int i = 0; i < 5; ++i) run_trusted(shell("sleep 0 & true"));
   CHECK(open_descriptors() == before);
   CHECK(own_children().empty());
 }
@@ -245,7 +304,7 @@ TEST_CASE("A run is pinned to the last of the allowed CPUs") {
   ProcessSpec spec =
       python("import os\nos.write(3, str(sorted(os.sched_getaffinity(0))).encode())");
   spec.cpus = cpus_for(1);
-  CHECK(run_process(spec).protocol == "[" + std::to_string(allowed.back()) + "]");
+  CHECK(run_trusted(spec).protocol == "[" + std::to_string(allowed.back()) + "]");
 }
 
 TEST_CASE("With a log, all of the output is on the disk and its end in memory") {
@@ -253,14 +312,14 @@ TEST_CASE("With a log, all of the output is on the disk and its end in memory") 
   ProcessSpec spec = shell("seq 1 200000; echo the end >&2");
   spec.log = scratch / "log";
   spec.output_bytes = 16 << 20;
-  const ProcessResult result = run_process(spec);
+  const ProcessResult result = run_trusted(spec);
   CHECK(result.fine());
   const std::string log = slurp(spec.log);
   CHECK(log.starts_with("1\n2\n3\n"));
   CHECK(log.ends_with("200000\nthe end\n"));
   CHECK(result.output.size() < 600u << 10);
   CHECK(result.output.ends_with("200000\nthe end\n"));
-  CHECK(run_process(spec).fine());
+  CHECK(run_trusted(spec).fine());
   CHECK(slurp(spec.log).size() == 2 * log.size());  // it is appended to
 }
 
@@ -269,8 +328,8 @@ TEST_CASE("A log has the output's limit, and one that cannot be written is said 
   ProcessSpec spec = shell("yes");
   spec.log = scratch / "log";
   spec.output_bytes = 1 << 20;
-  CHECK(run_process(spec).flooded == "output");
+  CHECK(run_trusted(spec).flooded == "output");
   CHECK(std::filesystem::file_size(spec.log) == 1u << 20);
   spec.log = scratch / "nowhere/log";
-  CHECK(run_process(spec).start_error.find("cannot write the log") == 0);
+  CHECK(run_trusted(spec).start_error.find("cannot write the log") == 0);
 }

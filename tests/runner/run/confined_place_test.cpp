@@ -42,11 +42,11 @@ struct DeviceMachine {
 TEST_CASE("Confined builds use the device of a driver that lies outside of the system's folders") {
   if (!confinement_problem().empty()) return;
   DeviceMachine machine("driver/settings");
-  const DeviceUse found = device_use(machine.place.python, std::nullopt, {});
+  const DeviceUse found = device_use(machine.place.python, nullptr, {});
   CHECK(found.problems.at("libcuda.so.1").empty());
   CHECK(found.folders == std::vector{machine.scratch / "driver"});
   CHECK(confine(machine.place, {ConfinementMode::required}, {}) == "namespaces");
-  CHECK(machine.place.confinement);
+  CHECK(std::holds_alternative<Confinement>(machine.place.rights.value()));
 }
 
 TEST_CASE("Builds are not confined where that would take the device from them") {
@@ -54,7 +54,7 @@ TEST_CASE("Builds are not confined where that would take the device from them") 
   DeviceMachine machine("elsewhere/settings");
   const HeardLog heard;
   CHECK(confine(machine.place, {ConfinementMode::preferred}, {}) == "none");
-  CHECK_FALSE(machine.place.confinement);
+  CHECK(std::holds_alternative<Unconfined>(machine.place.rights.value()));
   CHECK_THAT(heard.lines(), Contains("a confined process cannot use this machine's device; "
                                      "libcuda.so.1: cuInit answers 100"));
   CHECK_THROWS_WITH(confine(machine.place, {ConfinementMode::required}, {}),
@@ -68,6 +68,6 @@ TEST_CASE("A device that works for no process hinders no confinement") {
   if (!confinement_problem().empty()) return;
   DeviceMachine machine("nowhere");
   CHECK_FALSE(why_not_confined(machine.place, {}, {}));
-  CHECK(device_use(machine.place.python, std::nullopt, {}).problems.at("libcuda.so.1") ==
+  CHECK(device_use(machine.place.python, nullptr, {}).problems.at("libcuda.so.1") ==
         "cuInit answers 100");
 }

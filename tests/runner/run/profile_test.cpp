@@ -68,16 +68,25 @@ Profile profiled(const std::vector<ProcessResult>& processes) {
 
 TEST_CASE("A profile names who holds memory that earlier iterations made") {
   json event = profile_event(rows_with("aten::mm", 0.006));
-  event["memory"] = {{"peak", 30},         {"parameters", 5},  {"buffers", 0},
-                     {"gradients", 0},     {"inputs", 10},     {"optimizer_state", 0},
-                     {"workspace", 0},     {"activations", 0}, {"other_alive", 15},
-                     {"gradients_made", 0}};
-  event["memory_holders"] = {{"torch.optim.optimizer._largest_grads", 15}};
+  event["memory"] = {{"peak", 30},
+                     {"parameters", 5},
+                     {"buffers", 0},
+                     {"gradients", 0},
+                     {"inputs", 10},
+                     {"optimizer_state", 0},
+                     {"workspace", 0},
+                     {"activations", 0},
+                     {"outside_tensors", 7},
+                     {"gradients_made", 0},
+                     {"kept_from_earlier_iterations", 15}};
+  event["memory"]["holders"] = {
+      {"torch.optim.optimizer._largest_grads",
+       {{"bytes", 15}, {"tensors", 3}, {"shape", "5 int8"}, {"place", ""}}}};
   const Profile profile = profiled({answered({kReadyEvent, event})});
   REQUIRE(profile.memory);
-  CHECK(profile.memory->other_alive == 15);
-  CHECK(profile.memory->holders ==
-        std::map<std::string, std::int64_t>{{"torch.optim.optimizer._largest_grads", 15}});
+  CHECK(profile.memory->kept_from_earlier_iterations == 15);
+  CHECK(profile.memory->outside_tensors == 7);
+  CHECK(profile.memory->holders.at("torch.optim.optimizer._largest_grads").tensors == 3);
 }
 
 TEST_CASE("Runs of a profile are put together, operators that one did not see being zero there") {
@@ -122,6 +131,14 @@ TEST_CASE("A profile that is not as promised fails and names the field") {
   CHECK(profile.reason.find("aten::mm") != std::string::npos);
 }
 
+TEST_CASE("A profile of more operators than there are fails") {
+  json operators = json::array();
+  for (int i = 0; i < 10'001; ++i) operators.push_back(row_json(std::to_string(i), 1e-6, 0, 0));
+  const Profile profile = profiled({answered({kReadyEvent, profile_event(operators)})});
+  CHECK(profile.status == "failed");
+  CHECK(profile.reason.find("in 'operators': too many") != std::string::npos);
+}
+
 TEST_CASE("A torch from elsewhere is no profile of this build") {
   json ready = kReadyEvent;
   ready["torch"]["path"] = "/other/torch";
@@ -134,6 +151,10 @@ TEST_CASE("The table shows shares, limiters, and why memory was not divided") {
                      row_json("aten::add", 0.002, 1000, 12'000)};
   Profile profile = profiled({answered({kReadyEvent, profile_event(rows)})});
   profile.ceilings = Ceilings{"cpu", 1, {{"fp32", 200e9}}, 10e9};
+  profile.ceilings->flops["bf16"] = 100e9;
+  profile.ceilings->emulated = {"bf16"};
+  profile.operators[0].kind = "contraction";
+  profile.operators[1].kind = "elementwise";
   const std::string table = profile_table(profile);
   INFO(table);
   const auto line_of = [&](const std::string& start) {
@@ -142,12 +163,20 @@ TEST_CASE("The table shows shares, limiters, and why memory was not divided") {
   };
   CHECK(line_of("aten::mm").find("60.0 %") != std::string::npos);
   CHECK(line_of("aten::mm").ends_with("50 %     math"));
-  CHECK(line_of("aten::add").ends_with("latency"));
+  CHECK(line_of("aten::add").ends_with("inefficient"));
   const json operators = json::parse(profiles_json({profile}))["items"][0]["operators"];
   CHECK((operators[0]["name"] == "aten::mm" && operators[0]["limiter"] == "math"));
-  CHECK((operators[1]["name"] == "aten::add" && operators[1]["limiter"] == "latency"));
+  CHECK((operators[1]["name"] == "aten::add" && operators[1]["limiter"] == "inefficient"));
+  CHECK(line_of("contraction").find("75.0 %") != std::string::npos);
+  CHECK(line_of("elementwise").find("25.0 %") != std::string::npos);
+  CHECK(table.find("bf16 100.0 GFLOP/s (emulated: this CPU has no units for it; ridge") !=
+        std::string::npos);
+  CHECK(table.find("fp32 200.0 GFLOP/s (ridge") != std::string::npos);
+  const json classes = json::parse(profiles_json({profile}))["items"][0]["classes"];
+  CHECK((classes.size() == 2 && classes[0]["class"] == "contraction"));
+  CHECK(classes[0]["seconds_share"] == .75);
   CHECK(table.find("no hooks here") != std::string::npos);
-  CHECK(table.find("aten::mm in fp16 of 7 8 8: tensor cores want multiples of 8") !=
+  CHECK(table.find("aten::mm in fp16 of 7 x 8 x 8: tensor cores want multiples of 8") !=
         std::string::npos);
 }
 

@@ -78,6 +78,8 @@ TEST_CASE("An answer that breaks the protocol is a failed run that says why") {
       {"no result", kReady + kSample, "without a result"},
       {"no sample", kReady + kResult, "no sample"},
       {"no JSON", kReady + "Segfault imminent\n", "line 2 of the workload's answer: no JSON"},
+      {"a line without end", kReady + "[" + std::string(17 << 20, '1') + "]",
+       "line 2 of the workload's answer: it has more than 16777216 bytes"},
       {"half a line", kReady + R"({"event": "sam)", "no JSON"},
       {"a list", "[1]\n", "no JSON object"},
       {"NaN", kReady + R"({"event": "sample", "latency": NaN, "cpu": 0, "wait": 0})", "no JSON"},
@@ -108,6 +110,21 @@ TEST_CASE("An answer that breaks the protocol is a failed run that says why") {
       {"after the end", kSample + kResult + kSample, "something follows the result"},
       {"an error that is none", R"({"event": "error", "status": "measured", "reason": "x"})",
        "error with status"},
+      {"endless warm-up", kSample + R"({"event":"result","warmup_iterations":1e10})",
+       "warmup_iterations cannot be 10000000000"},
+      {"half a warm-up", kSample + R"({"event":"result","warmup_iterations":0.5})",
+       "warmup_iterations cannot be 0.5"},
+      {"warm-up of words", kSample + R"({"event":"result","warmup_iterations":"6"})",
+       "warmup_iterations is missing or no number"},
+      {"less than no warm-up", kSample + R"({"event":"result","warmup_iterations":-1})",
+       "warmup_iterations cannot be -1"},
+      {"warm-up beyond all", kSample + R"({"event":"result","warmup_iterations":1e400})",
+       "no JSON"},
+      {"absurd wait", R"({"event": "sample", "latency": 1, "cpu": 0, "wait": 1e300})",
+       "wait cannot be 1"},
+      {"absurd probe", kSample + R"({"event":"result","warmup_iterations":1,"fastest_probe":1e9})",
+       "fastest_probe cannot be"},
+      {"nested without end", std::string(100'000, '['), "no JSON"},
       {"binary", std::string("\0\xff\xfe", 3), "no JSON"},
   };
   for (const Case& one : cases) {
@@ -117,6 +134,23 @@ TEST_CASE("An answer that breaks the protocol is a failed run that says why") {
     CHECK(run.result.reason.find(one.reason) != std::string::npos);
     INFO(run.result.reason);
   }
+}
+
+TEST_CASE("What a run says without end is a failed run, and does not fill the result") {
+  std::string much = kReady;
+  for (int i = 0; i < 20'000; ++i) much += kSample;
+  const ParsedRun samples = parse_run(said(much + kResult), {});
+  CHECK(samples.result.status == RunStatus::failed);
+  CHECK(samples.result.reason.find("latency has more than 10000 values") != std::string::npos);
+  CHECK(nlohmann::json(samples.result).dump().size() < 2'000'000);
+
+  nlohmann::json ready = {{"event", "ready"}, {"settings", {{"long", std::string(1 << 20, 'x')}}}};
+  const ParsedRun settings = parse_run(said(ready.dump() + "\n" + kSample + kResult), {});
+  CHECK(settings.result.status == RunStatus::measured);
+  CHECK(settings.settings.at("long").size() == 1000);
+  for (int i = 0; i < 1000; ++i) ready["settings"][std::to_string(i)] = "x";
+  CHECK(parse_run(said(ready.dump() + "\n" + kSample + kResult), {})
+            .result.reason.find("settings are too many") != std::string::npos);
 }
 
 TEST_CASE("A workload that says why it cannot is believed") {

@@ -88,7 +88,6 @@ TEST_CASE("Runs of an environment that could not be prepared say nothing of its 
   const Scratch scratch;
   EnvironmentsConfig environments;
   environments.cache = scratch / "cache";
-  environments.import = false;
   Script script = script_of(kScript);
   script.unpack = true;
   ScriptedExecutor executor(std::move(script), std::move(environments));
@@ -200,6 +199,7 @@ say(event="profile", plain_seconds=1, iteration_seconds=times, outside_seconds=t
   environments.cache = scratch / "cache";
   environments.python = "python3";
   ProcessExecutorConfig config;
+  environments.rights = config.place.rights = Unconfined("a test");
   config.place.cache = environments.cache;
   config.place.python = environments.python;
   config.place.workloads = scratch / "workloads";

@@ -49,6 +49,7 @@ TEST_CASE("Programs probe with code of their own") {
   CHECK(probes.of(run_of(other)) == 20e-6);
   CHECK(probes.of(run_of(mine)) == 0);
   probes.note(run_of(python), 0);
+  probes.note(run_of(python), 1e300);
   probes.note({}, 1);
   CHECK(probes.of(run_of(python)) == 20e-6);
   CHECK(probes.of({}) == 0);

@@ -16,6 +16,7 @@ TEST_CASE(
   fs::permissions(program, fs::perms::owner_all);
   fs::create_directories(scratch / "tmp");
   RunPlace place;
+  place.rights = Unconfined("a test");
   place.cache = scratch.path();
   place.native = program;
   place.libtorch = "/build/torch/lib";

@@ -1,6 +1,8 @@
 // The protocol between runner and service, over real sockets.
+#include <future>
 #include <thread>
 
+#include "service/api/result_reader.hpp"
 #include "tests/service/api/day.hpp"
 #include "tests/support/autocommit.hpp"
 
@@ -121,32 +123,138 @@ TEST_CASE("A result that was not asked for or is no session is refused") {
         "stale");
 }
 
-TEST_CASE("A result that nobody can have measured, or of another build, is refused") {
+TEST_CASE("What a run cannot have measured is that run's failure, and the others are kept") {
   Shop shop;
   shop.add_job();
-  const json claimed = shop.claim().json;
-  const std::int64_t job = claimed["id"];
-  const auto refusal = [&](const char* place, const json& value) {
+  const std::int64_t job = shop.claim().json["id"];
+  const auto spoiled = [](const char* place, const json& value) {
     json result = session(4);
     result[json::json_pointer(place)] = value;
+    return result;
+  };
+  const auto [place, value, told] = GENERATE(table<const char*, json, const char*>(
+      {{"/runs/1/samples/latency/0", -.1, "a latency of -0.1"},
+       {"/runs/1/samples/latency/2", 1e300, "a latency of 1"},
+       {"/runs/1/seconds", -5, "a duration of -5"},
+       {"/runs/1/warmup_iterations", 1e10, "warmup_iterations must be at most"},
+       {"/runs/1/warmup_iterations", -1, "warmup_iterations must be at least 0"},
+       {"/runs/1/warmup_iterations", .5, "warmup_iterations must be of type integer"},
+       {"/runs/1/checksum", "x", "checksum must be of type"},
+       {"/runs/1/accuracy", "fine", "accuracy must be one of"},
+       {"/runs/1/profile", {{"workload", 1}}, "profile: "}}));
+  INFO(place);
+  const json body{{"attempt", 1}, {"result", spoiled(place, value)}};
+  CHECK(shop.speak(job, "result", body).json["accepted"] == "stored");
+  const auto runs = shop.world.get("/api/v1/runs?job=" + std::to_string(job)).json["items"];
+  REQUIRE(runs.size() == 4);
+  int failed = 0;
+  for (const json& run : runs) {
+    if (run["status"] == "measured") continue;
+    ++failed;
+    CHECK(run["status"] == "failed");
+    CHECK_THAT(run["reason"].get<std::string>(), Catch::Contains(told));
+    CHECK(run["values"].value("latency", json()).is_null());
+  }
+  CHECK(failed == 1);
+  shop.world.on_writer(
+      [&] { CHECK(storage::find_runner(shop.world.db, RunnerId{shop.runner})->failures == 0); });
+}
+
+TEST_CASE("A result of another build is refused") {
+  Shop shop;
+  shop.add_job();
+  const std::int64_t job = shop.claim().json["id"];
+  const auto setup = [](const std::string& environment, double seconds) {
+    json result = session(4);
+    result["setup_seconds"] = json::array({{{"environment", environment}, {"seconds", seconds}}});
+    return json{{"attempt", 1}, {"result", result}};
+  };
+  const auto refusal = [&](const json& body) {
+    const auto reply = shop.speak(job, "result", body);
+    CHECK(reply.status == 422);
+    return reply.json.value("detail", "");
+  };
+  CHECK_THAT(refusal(setup("abc", 1)), Catch::Contains("the environment abc"));
+  const std::string ours = shop.day.bad.sha256->str();
+  CHECK_THAT(refusal(setup(ours, 1e300)), Catch::Contains("to set an environment up"));
+  CHECK(shop.world.get("/api/v1/runs?job=" + std::to_string(job)).json["items"].empty());
+  CHECK(shop.speak(job, "result", setup(ours, 1)).json["accepted"] == "stored");
+}
+
+TEST_CASE("A result is judged by its head, before its body comes") {
+  Shop shop;
+  shop.add_job();
+  const std::int64_t job = shop.claim().json["id"];
+  const auto announced = [&](std::int64_t id, const std::string& attempt, const std::string& nonce,
+                             const std::string& token = "runner") {
+    web::RawClient client(shop.world.server.port());
+    client.write("POST /api/v1/agent/jobs/" + std::to_string(id) +
+                 "/result HTTP/1.1\r\nHost: nightjar\r\nContent-Length: 120000000\r\n"
+                 "Authorization: Bearer " +
+                 token + "\r\n" + (attempt.empty() ? "" : "Nightjar-Attempt: " + attempt + "\r\n") +
+                 (nonce.empty() ? "" : "Nightjar-Nonce: " + nonce + "\r\n") + "\r\n");
+    const auto answer = client.read();
+    return answer.head + answer.body;
+  };
+  using Catch::Contains;
+  CHECK_THAT(announced(job + 1, "1", shop.nonces[1]), Contains(" 404 ") && Contains("close"));
+  CHECK_THAT(announced(job, "1", "another"), Contains("\"stale\"") && Contains("close"));
+  CHECK_THAT(announced(job, "2", shop.nonces[1]), Contains("\"stale\""));
+  CHECK_THAT(announced(job, "one", shop.nonces[1]), Contains(" 400 "));
+  CHECK_THAT(announced(job, "", "", "admin"), Contains("\"stale\""));  // it made no claim
+  CHECK_THAT(announced(job, "1", shop.nonces[1], "nobody"), Contains(" 401 "));
+  CHECK(shop.speak(job, "result", {{"attempt", 1}, {"result", session(4)}}).status == 200);
+  CHECK_THAT(announced(job, "1", shop.nonces[1]), Contains("\"already_stored\""));
+}
+
+TEST_CASE("The writer answers others while a result is read") {
+  Shop shop;
+  shop.add_job();
+  const std::int64_t job = shop.claim().json["id"];
+  std::promise<void> go_on;
+  boost::asio::post(shop.world.intake, [future = go_on.get_future().share()] { future.wait(); });
+  auto sent = std::async(std::launch::async, [&] {
+    return shop.speak(job, "result", {{"attempt", 1}, {"result", session(4)}});
+  });
+  CHECK(shop.speak(job, "renew", {{"attempt", 1}}).status == 200);
+  CHECK(shop.claim().status == 204);
+  go_on.set_value();
+  CHECK(sent.get().json["accepted"] == "stored");
+}
+
+TEST_CASE("A result above a limit is refused with the limit") {
+  Shop shop;
+  shop.add_job();
+  const std::int64_t job = shop.claim().json["id"];
+  const auto refusal = [&](const json& result) {
     const auto reply = shop.speak(job, "result", {{"attempt", 1}, {"result", result}});
     CHECK(reply.status == 422);
     return reply.json.value("detail", "");
   };
-  const auto told = [](const char* text) { return Catch::Contains(text); };
-  CHECK_THAT(refusal("/runs/1/samples/latency/0", -.1), told("run 1 has a latency of -0.1"));
-  CHECK_THAT(refusal("/runs/0/samples/latency/2", 1e300), told("run 0 has a latency of 1"));
-  CHECK_THAT(refusal("/runs/2/seconds", -5), told("a duration of -5"));
-  const auto setup = [](const std::string& environment, double seconds) {
-    return json::array({{{"environment", environment}, {"seconds", seconds}}});
-  };
-  CHECK_THAT(refusal("/setup_seconds", setup("abc", 1)), told("the environment abc"));
-  const std::string ours = shop.day.bad.sha256->str();
-  CHECK_THAT(refusal("/setup_seconds", setup(ours, 1e300)), told("to set an environment up"));
-  CHECK(shop.world.get("/api/v1/runs?job=" + std::to_string(job)).json["items"].empty());
-  json good = session(4);
-  good["setup_seconds"] = setup(ours, 1);
-  CHECK(shop.speak(job, "result", {{"attempt", 1}, {"result", good}}).json["accepted"] == "stored");
+  json long_text = session(4);
+  long_text["runs"][0]["reason"] = std::string(longest_text + 1, 'x');
+  CHECK_THAT(refusal(long_text), Catch::Contains("has more than 65536 bytes"));
+  json many_runs = session(0);
+  const json one = run_result(0, 1);
+  for (std::size_t i = 0; i <= most_runs; ++i) many_runs["runs"].push_back(one);
+  CHECK_THAT(refusal(many_runs), Catch::Contains("at most 10000 runs"));
+  CHECK(shop.speak(job, "result", {{"attempt", 1}, {"result", session(4)}}).status == 200);
+}
+
+TEST_CASE("Texts that a build may say at any length are cut, and lose nobody a session") {
+  Shop shop;
+  shop.add_job();
+  const std::int64_t job = shop.claim().json["id"];
+  json result = session(4);
+  result["settings"]["omp"] = std::string(20000, 'x');
+  for (int i = 0; i < 5000; ++i) result["packages"]["p" + std::to_string(i)] = "1";
+  CHECK(shop.speak(job, "result", {{"attempt", 1}, {"result", result}}).status == 200);
+  shop.world.on_writer([&] {
+    const auto stored = storage::session_of(shop.world.db, {job});
+    REQUIRE(stored);
+    CHECK(stored->settings.at("omp").size() == longest_line);
+    CHECK(stored->packages.size() == most_texts);
+  });
 }
 
 TEST_CASE(

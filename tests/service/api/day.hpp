@@ -185,6 +185,15 @@ inline void add_search(World& world, Day& day) {
   storage::add_message(storage::Autocommit(world.db), message);
 }
 
+// The issue tracker refused the report for good.
+inline void refuse_report(World& world, OutboxId id) {
+  OutboxMessage message = storage::find_message(world.db, id).value();
+  message.state = OutboxState::failed;
+  message.error = "410 Issues has been disabled in this repository.";
+  message.not_before = evening;
+  storage::update_message(storage::Autocommit(world.db), message);
+}
+
 // One suite of one model on the first night.
 inline void add_suite(World& world, const Day& day) {
   storage::SummedSuite suite;

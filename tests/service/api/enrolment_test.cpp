@@ -33,13 +33,14 @@ Reply rotate(World& world, const std::string& from, const std::string& to) {
   return world.post("/api/v1/agent/rotate", {{"sha256", web::sha256(to)}}, from);
 }
 
-Reply register_as(World& world, const std::string& name, const std::string& token) {
+Reply register_as(World& world, const std::string& name, const std::string& token,
+                  const std::string& cpu = "x") {
   return world.post("/api/v1/agent/register",
                     {{"name", name},
                      {"labels", json::object()},
                      {"version", "1"},
                      {"workloads", {workload_text + "@1"}},
-                     {"facts", {{"cpu", "x"}}}},
+                     {"facts", {{"cpu", cpu}}}},
                     token);
 }
 
@@ -205,6 +206,49 @@ TEST_CASE("Revoking ends a runner at once, gives back what it holds, and answers
   CHECK(actions(world).at(1) == "revoke-token");
   CHECK(register_as(world, "lab", "runner").status == 200);  // the name is free again
   CHECK(world.send("POST", "/api/v1/tokens/99/revoke", "admin").status == 404);
+}
+
+TEST_CASE("An enrolled runner stays in the machine class that it registered with first") {
+  World world;
+  enrol(world, make_enrolment(world), "lab", "own-1");
+  REQUIRE(register_as(world, "lab", "own-1", "x").status == 200);
+  const auto moved = register_as(world, "lab", "own-1", "y");
+  CHECK(moved.status == 403);
+  CHECK_THAT(moved.json["detail"].get<std::string>(), Catch::Contains("machine class 1") &&
+                                                          Catch::Contains("'cpu=y'") &&
+                                                          Catch::Contains("enrols it anew"));
+  REQUIRE(rotate(world, "own-1", "own-2").status == 200);
+  CHECK(register_as(world, "lab", "own-2", "y").status == 403);
+  CHECK(register_as(world, "lab", "own-2", "x").status == 200);
+  // An admin lets it in again, under its name.
+  enrol(world, make_enrolment(world, {{"runner", "lab"}}), "lab", "own-3");
+  CHECK(register_as(world, "lab", "own-3", "y").status == 200);
+  CHECK(register_as(world, "lab", "own-3", "x").status == 403);
+}
+
+TEST_CASE("An enrolment can name the machine class of its runner") {
+  World world;
+  const auto known = register_as(world, "first", "runner", "x");
+  REQUIRE(known.status == 200);
+  const json machine = known.json["machine"];
+  enrol(world, make_enrolment(world, {{"machine", machine}}), "lab", "own-1");
+  CHECK(register_as(world, "lab", "own-1", "y").status == 403);
+  CHECK(register_as(world, "lab", "own-1", "x").status == 200);
+  const auto listed = world.send("GET", "/api/v1/enrolments", "admin").json["items"][0];
+  CHECK(listed["machine"] == machine);
+  CHECK(world.post("/api/v1/enrolments", {{"machine", 77}}, "admin").status == 400);
+}
+
+TEST_CASE("A configured token registers only runners of its machine classes") {
+  World world;
+  for (service::TokenConfig& token : world.config.tokens)
+    if (token.role == web::Role::runner) token.machine_classes = {web::sha256("cpu=x\n")};
+  CHECK(register_as(world, "lab", "runner", "x").status == 200);
+  const auto other = register_as(world, "lab-2", "runner", "y");
+  CHECK(other.status == 403);
+  CHECK_THAT(other.json["detail"].get<std::string>(),
+             Catch::Contains(web::sha256("cpu=y\n").str()) && Catch::Contains("machine_classes"));
+  CHECK(world.get("/api/v1/runners").json["items"].size() == 1);
 }
 
 TEST_CASE("Tokens of runners outlive the service's process") {

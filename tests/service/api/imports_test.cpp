@@ -22,6 +22,9 @@ json night(int day, const json& values) {
 json latency(std::vector<double> values) {
   return {{"workload", workload_text}, {"metric", "latency"}, {"values", values}};
 }
+Reply send_history(World& world, const json& body, const std::string& token = "import") {
+  return world.post("/api/v1/imports", body, token);
+}
 json history(const json& nights) {
   return {{"machine_class", "A100 of somebody else"}, {"nights", nights}};
 }
@@ -32,16 +35,16 @@ TEST_CASE("An imported history is stored once, and later nights are added to it"
   World world;
   const json first = history(json::array(
       {night(1, json::array({latency({.5})})), night(2, json::array({latency({.5})}))}));
-  const auto stored = world.post("/api/v1/imports", first);
+  const auto stored = send_history(world, first);
   REQUIRE(stored.status == 200);
   CHECK(stored.json["nights"] == 2);
   CHECK(stored.json["added"] == 2);
   CHECK(world.wakes > 0);
-  const auto again = world.post("/api/v1/imports", first);
+  const auto again = send_history(world, first);
   CHECK((again.json["nights"] == 0 && again.json["added"] == 0 && again.json["known"] == 2));
   const auto later =
-      world.post("/api/v1/imports", history(json::array({night(2, json::array({latency({.5})})),
-                                                         night(3, json::array({latency({.7})}))})));
+      send_history(world, history(json::array({night(2, json::array({latency({.5})})),
+                                               night(3, json::array({latency({.7})}))})));
   CHECK((later.json["nights"] == 1 && later.json["added"] == 1 && later.json["known"] == 1));
   CHECK(later.json["machine"] == stored.json["machine"]);
 
@@ -56,19 +59,19 @@ TEST_CASE("An imported history is stored once, and later nights are added to it"
 
 TEST_CASE("What was imported is marked as such wherever it is read") {
   World world;
-  world.post("/api/v1/imports", history(json::array({night(1, json::array({latency({.5})}))})));
+  send_history(world, history(json::array({night(1, json::array({latency({.5})}))})));
   CHECK(world.get("/api/v1/nights").json["items"][0]["trigger"] == "imported");
   CHECK(world.get("/api/v1/builds").json["items"][0]["state"] == "imported");
   CHECK(world.get("/api/v1/series").json["items"][0]["variant"] == "imported");
   const auto audit = world.send("GET", "/api/v1/audit", "admin").json["items"].at(0);
   CHECK(audit["action"] == "import");
-  CHECK(audit["actor"] == "token:t-runner");
+  CHECK(audit["actor"] == "token:t-import");
 }
 
 TEST_CASE("A record that is no good is named, and nothing of its body is stored") {
   World world;
   const auto refused = [&](const json& body, unsigned status) {
-    const auto reply = world.post("/api/v1/imports", body);
+    const auto reply = send_history(world, body);
     CHECK(reply.status == status);
     REQUIRE(reply.json["errors"].size() == 1);
     CHECK(world.get("/api/v1/imports").json["items"].empty());
@@ -91,9 +94,14 @@ TEST_CASE("A record that is no good is named, and nothing of its body is stored"
   CHECK(refused({{"machine_class", ""}, {"nights", json::array()}}, 400) == "#/machine_class");
 }
 
-TEST_CASE("Only who may measure may import") {
+TEST_CASE("Only a token of the role import may import, and a refusal says so") {
   World world;
   const json body = history(json::array({night(1, json::array({latency({.5})}))}));
-  CHECK(world.post("/api/v1/imports", body, "read").status == 403);
-  CHECK(world.post("/api/v1/imports", body, "").status == 401);
+  const auto runner = send_history(world, body, "runner");
+  CHECK(runner.status == 403);
+  CHECK_THAT(runner.json["detail"].get<std::string>(), Catch::Contains("role import"));
+  CHECK(world.post("/api/v1/agent/claim", json::object(), "import").status == 403);
+  CHECK(send_history(world, body, "admin").status == 200);
+  CHECK(send_history(world, body, "read").status == 403);
+  CHECK(send_history(world, body, "").status == 401);
 }

@@ -265,6 +265,132 @@ TEST_CASE("A commit is shown with its name, its builds and what searches measure
   CHECK(world.get("/api/v1/commits/short").status == 404);
 }
 
+TEST_CASE("A commit is named by its first digits, wherever one is asked for") {
+  World world;
+  const Day day = fill(world);
+  const std::string brief = commit(2).str().substr(0, 7);
+  CHECK(world.get("/api/v1/commits/" + brief).json["sha"] == commit(2).str());
+  CHECK(world.get("/api/v1/regressions?commit=" + brief).json["items"].size() == 1);
+  for (const char* list : {"improvements", "repairs"})
+    CHECK(world.get(std::string("/api/v1/") + list + "?commit=" + brief).status == 200);
+  // One that has no build is known by the copy of the repository.
+  const std::string named = day.named.str();
+  CHECK(world.get("/api/v1/commits/" + named.substr(0, 12)).json["sha"] == named);
+  CHECK(world.get("/api/v1/commits/000000000").status == 404);
+  CHECK(world.get("/api/v1/regressions?commit=000000000").status == 400);
+  CHECK(world.get("/api/v1/regressions?commit=zz").status == 400);
+}
+
+TEST_CASE("A name that several things begin with is refused, and tells which") {
+  World world;
+  fill(world);
+  const auto builds = world.get("/api/v1/compare?good=2.15.0.dev1&bad=2.15.0.dev");
+  CHECK(builds.status == 400);
+  CHECK(builds.headers.at("content-type") == "application/problem+json");
+  CHECK(builds.json["title"] == "Ambiguous build");
+  CHECK(builds.json["errors"][0]["parameter"] == "bad");
+  const std::string detail = builds.json["detail"];
+  CHECK_THAT(detail, Catch::Contains("2.15.0.dev1+cpu (1), 2.15.0.dev2+cpu (2)"));
+  world.on_writer([&] {
+    for (const char* last : {"1", "2"}) {
+      Build build;
+      build.kind = BuildKind::overlay;
+      build.version = std::string("twin") + last;
+      build.url = build.version;
+      build.commit = CommitSha::parse("abcdef" + std::string(33, '0') + last);
+      storage::add_build(storage::Autocommit(world.db), build);
+    }
+  });
+  const auto commits = world.get("/api/v1/commits/abcdef");
+  CHECK(commits.status == 400);
+  CHECK(commits.json["title"] == "Ambiguous commit");
+  const std::string why = commits.json["detail"];
+  CHECK_THAT(why, Catch::Contains("abcdef000000, abcdef000000"));
+}
+
+TEST_CASE("A build is named by its id, its version, or how that or its commit begins") {
+  World world;
+  const Day day = fill(world);
+  const auto id_of = [&](const std::string& name) {
+    return world.get("/api/v1/builds/" + name).json["id"];
+  };
+  for (const std::string& name : {std::to_string(day.bad.id.value), day.bad.version,
+                                  std::string("2.15.0.dev2"), commit(2).str().substr(0, 9)})
+    CHECK(id_of(name) == day.bad.id.value);
+  const auto compared = world.get("/api/v1/compare?good=2.15.0.dev1&bad=2.15.0.dev2").json;
+  CHECK(compared["bad"]["id"] == day.bad.id.value);
+  CHECK(world.get("/api/v1/runs?build=2.15.0.dev2").json["items"] ==
+        world.get("/api/v1/runs?build=2").json["items"]);
+  CHECK(world.get("/api/v1/nights?build=2.15.0.dev2").json["items"].size() == 1);
+  CHECK(world.get("/api/v1/difference?reference=2.15.0.dev1&build=2.15.0.dev2").status == 200);
+  CHECK(world.get("/api/v1/builds/3.0").status == 404);
+  CHECK(world.get("/api/v1/builds/99999").status == 404);
+  CHECK(world.get("/api/v1/nights?build=3.0").status == 400);
+}
+
+TEST_CASE("Regressions are found by the author of a culprit's commit") {
+  World world;
+  const Day day = fill(world);
+  CHECK(world.get("/api/v1/regressions?author=Ada%20Author").json["items"].empty());
+  world.on_writer([&] {
+    Regression blamed = day.regression;
+    blamed.culprit = Culprit{{day.named}, .995, 1.2, 1.15, 1.25};
+    storage::update_regression(storage::Autocommit(world.db), blamed);
+  });
+  CHECK(world.get("/api/v1/regressions?author=Ada%20Author").json["items"].size() == 1);
+  CHECK(world.get("/api/v1/regressions?author=Ada").json["items"].empty());
+  CHECK(world.get("/api/v1/regressions?author=").status == 400);
+}
+
+TEST_CASE("A regression counts from its confirmation on, unless it was dismissed") {
+  World world;
+  const Day day = fill(world);
+  const auto count = [&](const char* query) {
+    return world.get(std::string("/api/v1/regressions?counted=") + query).json["items"].size();
+  };
+  CHECK(world.get("/api/v1/regressions").json["items"][0]["counted"] == true);
+  CHECK(count("true") == 1);
+  CHECK(count("false") == 0);
+  const auto path = "/api/v1/regressions/" + std::to_string(day.regression.id.value);
+  REQUIRE(world.post(path + "/dismiss", {{"reason", "noise"}}, "admin").status == 200);
+  CHECK(world.get(path).json["counted"] == false);
+  CHECK(count("true") == 0);
+  CHECK(count("false") == 1);
+  CHECK(world.get("/api/v1/regressions?counted=yes").status == 400);
+}
+
+TEST_CASE("The size of a regression is the search's once there is one, else the confirmation's") {
+  World world;
+  const Day day = fill(world);
+  const auto path = "/api/v1/regressions/" + std::to_string(day.regression.id.value);
+  const auto effect_with = [&](std::optional<Culprit> culprit) {
+    world.on_writer([&] {
+      Regression regression = day.regression;
+      regression.culprit = std::move(culprit);
+      storage::update_regression(storage::Autocommit(world.db), regression);
+    });
+    return world.get(path).json["effect"];
+  };
+  CHECK(effect_with(Culprit{{commit(2)}, .995, 1.3, 1.25, 1.35}) ==
+        json{{"source", "search"}, {"ratio", 1.3}, {"low", 1.25}, {"high", 1.35}});
+  CHECK(effect_with({}) ==
+        json{{"source", "confirmation"}, {"ratio", 1.2}, {"low", 1.15}, {"high", 1.25}});
+}
+
+TEST_CASE("A client is told what is watched, and what its token may do") {
+  World world;
+  const auto role_of = [&](const std::string& token) {
+    return world.send("GET", "/api/v1/about", token).json["role"];
+  };
+  CHECK(role_of("") == "none");
+  CHECK(role_of("read") == "read");
+  CHECK(role_of("admin") == "admin");
+  CHECK(world.send("GET", "/api/v1/about", "wrong").status == 401);
+  const json about = world.get("/api/v1/about").json;
+  CHECK(about["project"] == "pytorch");
+  CHECK(about["is_pytorch"] == true);
+}
+
 TEST_CASE("A culprit's commits are named where regressions are read") {
   World world;
   const Day day = fill(world);
@@ -499,6 +625,24 @@ TEST_CASE("What stops nights is listed while the service is ready, and counted")
   const auto text = world.get("/metrics").text;
   CHECK_THAT(text, Catch::Contains("nightjar_obstacles{kind=\"repository\"} 1\n"));
   CHECK_THAT(text, Catch::Contains("nightjar_obstacles{kind=\"runner\"} 0\n"));
+}
+
+TEST_CASE("A report that the tracker refused is sent again when an admin says so, and only then") {
+  World world;
+  fill(world);
+  const std::string retry = "/api/v1/reports/1/retry";
+  CHECK(world.post(retry, {}, "admin").status == 409);  // it is pending
+  refuse_report(world, nightjar::OutboxId{1});
+  CHECK_THAT(world.get("/metrics").text,
+             Catch::Contains("nightjar_outbox_messages{state=\"failed\"} 1\n"));
+  CHECK(world.post(retry, {}, "read").status == 403);
+  const auto reply = world.post(retry, {}, "admin");
+  REQUIRE(reply.status == 200);
+  CHECK(reply.json["state"] == "pending");
+  CHECK(reply.json["not_before"] == nullptr);
+  CHECK(world.send("GET", "/api/v1/audit", "admin").json["items"].at(0)["action"] ==
+        "retry-report");
+  CHECK(world.post("/api/v1/reports/99/retry", {}, "admin").status == 404);
 }
 
 TEST_CASE("Metrics count jobs, regressions and requests") {

@@ -57,7 +57,7 @@ class World {
         artifacts(folder.path / "artifacts", 1 << 30, clock),
         context(config, clock, db, folder.path / "nightjar.sqlite", commits, artifacts, events,
                 io.get_executor(), writer.get_executor(), readers.get_executor(),
-                [this] { ++wakes; }),
+                intake.get_executor(), [this] { ++wakes; }),
         tokens(config, clock),
         server(io, server_config(config, tokens)) {
     add_routes(server, context, tokens);
@@ -67,6 +67,7 @@ class World {
   }
   ~World() {
     stop();
+    intake.join();
     writer.join();
     readers.join();
   }
@@ -109,7 +110,8 @@ class World {
     Config made;
     made.service.data = data;
     made.service.port = 0;
-    for (const auto role : {web::Role::read, web::Role::runner, web::Role::admin})
+    for (const auto role :
+         {web::Role::read, web::Role::import, web::Role::runner, web::Role::admin})
       made.tokens.push_back(
           {"t-" + std::string(name_of(role)), role, web::sha256(std::string(name_of(role))).str()});
     made.webhook.secret_file = data / "secret";
@@ -126,7 +128,7 @@ class World {
   Artifacts artifacts;
   web::EventStream events;
   std::atomic<int> wakes{0};
-  boost::asio::thread_pool writer{1}, readers{2};
+  boost::asio::thread_pool writer{1}, readers{2}, intake{1};
   boost::asio::io_context io{1};
   Context context;
   Tokens tokens;

@@ -184,7 +184,8 @@ TEST_CASE_METHOD(Shelf, "a wheel of a commit that is not on main proves nothing"
   CHECK_THAT(look()->reason, Contains("is not one commit of the repository"));
   add(named("20", commit), "cp311-cp311-linux_x86_64", "another");
   const auto another = look();
-  CHECK_THAT(another->reason, Contains("METADATA is of 'another', not torch_scatter"));
+  CHECK_THAT(another->reason,
+             Contains("METADATA is of 'another', not torch_scatter; check [project] package"));
   CHECK(another->state == BuildState::unusable);
 }
 
@@ -197,5 +198,6 @@ TEST_CASE_METHOD(Shelf, "wheels of other packages, variants and Pythons are not 
   const auto source = make_source(config.source, config.project.package);
   Discovery discovery(*source, graph, artifacts, config, clock);
   CHECK_THAT(discovery.survey(discovery.known(db)).source_failure,
-             Contains("lists no wheel of torch_scatter of variant cpu for cp311"));
+             Contains("lists no wheel of torch_scatter of variant cpu for cp311; check [source] "
+                      "directory, variant and python_tag, and [project] package"));
 }

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "service/builds/overlay_archive.hpp"
+#include "storage/base/foreign_text.hpp"
 #include "tests/service/builds/support.hpp"
 #include "tests/support/literal_graph.hpp"
 #include "web/secret.hpp"
@@ -176,6 +177,18 @@ TEST_CASE_METHOD(Day, "what needs a compiler on both sides is no overlay, and th
   unproved.state = BuildState::unproved;
   CHECK_THAT(std::get<NoOverlay>(plan_overlay(graph, {&unproved, 1}, python, {})).reason,
              Contains("is not proved"));
+}
+
+TEST_CASE_METHOD(Day, "a changed file whose name is no plain text is no overlay") {
+  for (const std::string name : {"torch/\xff.py", "torch/a\n../b.py", "torch/\x1b[2J.py"}) {
+    INFO(name);
+    const CommitSha odd = graph.commit("main", "Odd", {{name, "1"}});
+    const auto refused = plan_overlay(graph, std::span(&bad, 1), odd, {});
+    REQUIRE(std::holds_alternative<NoOverlay>(refused));
+    const std::string& reason = std::get<NoOverlay>(refused).reason;
+    CHECK_THAT(reason, Contains("no plain text"));
+    CHECK(reason == one_line(reason));
+  }
 }
 
 TEST_CASE_METHOD(Day, "an overlay's hash depends on its content only") {

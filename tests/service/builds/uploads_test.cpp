@@ -10,46 +10,74 @@
 using namespace nightjar;
 using namespace nightjar::service;
 
+namespace {
+
+constexpr UploadLimits limits{1000, 1500};
+
+}  // namespace
+
 TEST_CASE("parts are appended in order, and another part changes nothing") {
   const nightjar::test::ScratchFolder folder;
   const Sha256 hash = web::sha256("abcdef");
-  Uploads uploads(folder / "uploads");
-  CHECK(uploads.append({1}, hash, 0, "") == 0);
-  CHECK(uploads.append({1}, hash, 0, "abc") == 3);
-  CHECK(uploads.append({1}, hash, 0, "abc") == 3);
-  CHECK(uploads.append({1}, hash, 5, "x") == 3);
-  CHECK(uploads.append({2}, hash, 0, "z") == 1);
+  Uploads uploads(folder / "uploads", limits);
+  CHECK(uploads.append({{1}, {9}, hash}, 0, "") == 0);
+  CHECK(uploads.append({{1}, {9}, hash}, 0, "abc") == 3);
+  CHECK(uploads.append({{1}, {9}, hash}, 0, "abc") == 3);
+  CHECK(uploads.append({{1}, {9}, hash}, 5, "x") == 3);
+  CHECK(uploads.append({{2}, {9}, hash}, 0, "z") == 1);
   // A service that starts anew goes on where the old one was.
-  Uploads restarted(folder / "uploads");
-  CHECK(restarted.append({1}, hash, 3, "def") == 6);
-  CHECK(restarted.verify({1}, hash));
-  CHECK(nightjar::test::read_file(restarted.file({1}, hash)) == "abcdef");
+  Uploads restarted(folder / "uploads", limits);
+  CHECK(restarted.append({{1}, {9}, hash}, 3, "def") == 6);
+  CHECK(restarted.verify({{1}, {9}, hash}));
+  CHECK(nightjar::test::read_file(restarted.file({{1}, {9}, hash})) == "abcdef");
 }
 
 TEST_CASE("what has another hash is removed, and so is all of a job when it has ended") {
   const nightjar::test::ScratchFolder folder;
   const Sha256 hash = web::sha256("abc");
-  Uploads uploads(folder / "uploads");
-  uploads.append({1}, hash, 0, "abX");
-  CHECK_FALSE(uploads.verify({1}, hash));
-  CHECK_FALSE(std::filesystem::exists(uploads.file({1}, hash)));
-  uploads.append({1}, hash, 0, "a");
-  uploads.append({11}, hash, 0, "a");
+  Uploads uploads(folder / "uploads", limits);
+  uploads.append({{1}, {9}, hash}, 0, "abX");
+  CHECK_FALSE(uploads.verify({{1}, {9}, hash}));
+  CHECK_FALSE(std::filesystem::exists(uploads.file({{1}, {9}, hash})));
+  uploads.append({{1}, {9}, hash}, 0, "a");
+  uploads.append({{11}, {9}, hash}, 0, "a");
   uploads.remove({1});
-  CHECK_FALSE(std::filesystem::exists(uploads.file({1}, hash)));
-  CHECK(std::filesystem::exists(uploads.file({11}, hash)));
+  CHECK_FALSE(std::filesystem::exists(uploads.file({{1}, {9}, hash})));
+  CHECK(std::filesystem::exists(uploads.file({{11}, {9}, hash})));
 }
 
-TEST_CASE("what nobody added to for days is gone after a start") {
+TEST_CASE("What nobody added to for days is gone with the next part of another wheel") {
   const nightjar::test::ScratchFolder folder;
   const Sha256 hash = web::sha256("abc");
-  Uploads uploads(folder / "uploads");
-  uploads.append({1}, hash, 0, "a");
+  Uploads uploads(folder / "uploads", limits);
+  uploads.append({{1}, {9}, hash}, 0, "a");
   std::filesystem::last_write_time(
-      uploads.file({1}, hash),
+      uploads.file({{1}, {9}, hash}),
       std::filesystem::file_time_type::clock::now() - std::chrono::hours(72));
-  uploads.append({2}, hash, 0, "a");
-  const Uploads restarted(folder / "uploads");
-  CHECK_FALSE(std::filesystem::exists(restarted.file({1}, hash)));
-  CHECK(std::filesystem::exists(restarted.file({2}, hash)));
+  uploads.append({{2}, {9}, hash}, 0, "a");
+  CHECK_FALSE(std::filesystem::exists(uploads.file({{1}, {9}, hash})));
+  CHECK(std::filesystem::exists(uploads.file({{2}, {9}, hash})));
+}
+
+TEST_CASE("A job has one wheel on its way, whatever hashes its builder names") {
+  const nightjar::test::ScratchFolder folder;
+  Uploads uploads(folder / "uploads", limits);
+  for (const char* wheel : {"a", "b", "c", "d"})
+    CHECK(uploads.append({{1}, {9}, web::sha256(wheel)}, 0, std::string(900, 'x')) == 900);
+  CHECK(uploads.size_bytes() == 900);
+}
+
+TEST_CASE("A builder, and all of them together, may have so much on its way") {
+  const nightjar::test::ScratchFolder folder;
+  const Sha256 hash = web::sha256("abc");
+  Uploads uploads(folder / "uploads", limits);
+  const std::string part(600, 'x');
+  CHECK(uploads.append({{1}, {9}, hash}, 0, part) == 600);
+  CHECK_THROWS_AS(uploads.append({{2}, {9}, hash}, 0, part), UploadsFull);
+  CHECK_THROWS_AS(uploads.append({{1}, {9}, hash}, 600, part), UploadsFull);
+  CHECK(uploads.append({{3}, {8}, hash}, 0, part) == 600);
+  CHECK_THROWS_AS(uploads.append({{4}, {7}, hash}, 0, part), UploadsFull);
+  CHECK(uploads.size_bytes() == 1200);
+  uploads.remove({1});
+  CHECK(uploads.append({{4}, {7}, hash}, 0, part) == 600);
 }

@@ -220,8 +220,9 @@ class NightWorld {
   // The checksum of a run's output.
   std::function<double(int position, const std::string& workload)> gives =
       [](int, const std::string&) { return 12.5; };
-  double samples_of_failed = 0;  // seconds that a run said before it crashed; 0: none
-  std::string without;           // a metric that no run gives any more
+  std::function<double(int position)> leaks;  // bytes an iteration; none: it is not measured
+  double samples_of_failed = 0;               // seconds that a run said before it crashed; 0: none
+  std::string without;                        // a metric that no run gives any more
   // What an environment's packages do to the latency, and whether they can be imported.
   std::function<double(const EnvironmentSpec&, const std::string& workload)> of_packages =
       [](const EnvironmentSpec&, const std::string&) { return 1.; };
@@ -327,6 +328,7 @@ class NightWorld {
           nightjar::test::near(level(at, workload, "kernel_time"), normal)};
       run.samples["peak_gpu_memory"] = {level(at, workload, "peak_gpu_memory")};
     }
+    if (leaks) run.samples["leaked_memory"] = {leaks(at) + 1024 * std::fabs(normal())};
     if (without != "peak_cpu_memory")
       run.samples["peak_cpu_memory"] = {
           nightjar::test::near(level(at, workload, "peak_cpu_memory"), normal)};

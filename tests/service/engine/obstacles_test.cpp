@@ -89,6 +89,15 @@ TEST_CASE("each thing that stops nights is told once, with its reason") {
       {ObstacleKind::runner, "(python/**, native/**)", [](Calm& c) { c.facts.able = 0; }},
       {ObstacleKind::schedule, "set [night] at",
        [](Calm& c) { c.config.night.on_new_build = false; }},
+      {ObstacleKind::report,
+       "refused report 7 (+25 % since 1a2b3c4): issues are disabled; and 1 more of the last two "
+       "weeks. Mend the cause, then POST /api/v1/reports/7/retry",
+       [](Calm& c) {
+         c.facts.refused.resize(2);
+         c.facts.refused[0].id = OutboxId{7};
+         c.facts.refused[0].title = "+25 % since 1a2b3c4";
+         c.facts.refused[0].error = "issues are disabled";
+       }},
   }));
   Calm calm;
   row.spoil(calm);
@@ -122,6 +131,21 @@ TEST_CASE("a quiet week of the source is no trouble where nobody wants to hear o
   calm.config.source.stale_days = 0;
   calm.facts.now += std::chrono::hours(400 * 24);
   CHECK(calm.found().empty());
+}
+
+TEST_CASE("a source without a new build for long names the keys that decide what it lists") {
+  Calm calm;
+  calm.facts.now += std::chrono::hours(9 * 24);
+  const auto reason = [&] {
+    const auto found = calm.found();
+    REQUIRE(found.size() == 1);
+    return found.front().reason;
+  };
+  calm.config.source.directory = "/wheels";
+  calm.config.source.index.clear();
+  CHECK_THAT(reason(), Catch::EndsWith("check [source] directory, variant and python_tag"));
+  calm.config.project.package = "rivulet";
+  CHECK_THAT(reason(), Catch::EndsWith("variant and python_tag, and [project] package"));
 }
 
 TEST_CASE("of several sources each is told of by its own variant") {

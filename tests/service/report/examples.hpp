@@ -98,6 +98,7 @@ inline ReportInput leak() {
       {"native/resnet18/train/cpu/fp32/b4/eager", "peak_cpu_memory", 241172480., 293601280., 1.2174,
        1.2150, 1.2201},
       {"native/resnet18/train/cpu/fp32/b4/eager", "leaked_memory", 0., 1258291.2, 1, 1, 1}};
+  input.leak = ReportLeak{"leaked_memory", 1258291.2, 1205862.4, 1310720};
   input.culprit = ReportCulprit{{commit('c', "Cache the workspace (#85447)", "Li Wei"),
                                  commit('d', "Revert \"Cache the workspace (#85447)\"", "Li Wei"),
                                  commit('f', "Reland the workspace cache", "Li Wei")},

@@ -4,22 +4,6 @@
 
 using namespace nightjar::service;
 
-TEST_CASE("Text is one line of valid UTF-8 whatever bytes a commit holds") {
-  CHECK(one_line("a\nb\tc\x01"
-                 "d\x7f") == "a b c d ");
-  CHECK(one_line("caf\xC3\xA9 \xE2\x86\x92 \xF0\x9F\x90\xA6") == "café → 🐦");
-  CHECK(one_line("caf\xE9!") == "caf\xEF\xBF\xBD!");
-  CHECK(one_line("\xC0\xAF|\xED\xA0\x80|\xF5") == "\xEF\xBF\xBD|\xEF\xBF\xBD|\xEF\xBF\xBD");
-  CHECK(one_line("cut \xE2\x86") == "cut \xEF\xBF\xBD");
-  CHECK(one_line("x\xE2\x80\xAEy\xC2\x85z") == "x y z");
-}
-
-TEST_CASE("Text is shortened by characters, never within one") {
-  CHECK(shortened("äöü", 3) == "äöü");
-  CHECK(shortened("äöüß", 3) == "äö…");
-  CHECK(shortened("", 3).empty());
-}
-
 TEST_CASE("Plain text shows as written and reaches nobody") {
   const std::string zwsp = "\xE2\x80\x8B";
   struct Case {

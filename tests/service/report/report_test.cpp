@@ -47,6 +47,17 @@ TEST_CASE("An issue about adjacent commits in a changed environment reads as its
   CHECK(text == golden("leak.md", text));
 }
 
+TEST_CASE("A leak says so in its title and first line, with bytes an iteration") {
+  ReportInput input = leak();
+  for (const std::string& text : {render_issue(input).title, first_line(render_issue(input).body)})
+    CHECK(text.find("leak of 1.200 MiB/iteration, peak CPU memory +22 %") != std::string::npos);
+  input.series.erase(input.series.begin());
+  CHECK(render_issue(input).title.find("resnet18 train: leak of 1.200 MiB/iteration since") !=
+        std::string::npos);
+  input.leak.reset();
+  CHECK(render_issue(input).title.find("leak of") == std::string::npos);
+}
+
 TEST_CASE("Machine classes are a table, those that show it first; one alone is none") {
   ReportInput input = redundant_check();
   const auto row_of = [](const std::string& body, const std::string& name) {
@@ -80,17 +91,32 @@ TEST_CASE("The title says what, how much, since when and by which pull request")
   CHECK(render_issue(alone).title ==
         "[nightjar] soft_actor_critic act: latency +23 % since bbbbbbbbbbbb (#61056)");
   CHECK(render_issue(leak()).title ==
-        "[nightjar] resnet18 train: peak CPU memory +22 % since cccccccccccc or one of the next 2");
+        "[nightjar] resnet18 train: leak of 1.200 MiB/iteration, peak CPU memory +22 % since "
+        "cccccccccccc or one of the next 2");
 }
 
 TEST_CASE("The first line names commit, author, size and certainty") {
   const std::string line = first_line(render_issue(redundant_check()).body);
-  for (const char* part : {"latency +23 %", "410.3 µs → 504.7 µs", "+21.0 % to +25.2 %", "Jane Doe",
+  for (const char* part : {"latency +23 %", "410.3 µs → 504.7 µs", "+20.9 % to +24.6 %", "Jane Doe",
                            "/commit/bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", "/pull/61056",
                            "99.6 %", "revert or repair"}) {
     INFO(part);
     CHECK(line.find(part) != std::string::npos);
   }
+}
+
+TEST_CASE("The size in title and first line is that of the step, once a search names one") {
+  ReportInput input = redundant_check();
+  input.culprit->ratio = 1.31;
+  input.culprit->low = 1.29;
+  input.culprit->high = 1.33;
+  const RenderedIssue issue = render_issue(input);
+  CHECK(issue.title.find("latency +31 % since") != std::string::npos);
+  const std::string line = first_line(issue.body);
+  CHECK(line.find("latency +31 %") != std::string::npos);
+  CHECK(line.find("95 % interval of the step +29.0 % to +33.0 %") != std::string::npos);
+  CHECK(line.find("+23 %") == std::string::npos);
+  CHECK(issue.body.find("The size above is that of the step.") != std::string::npos);
 }
 
 TEST_CASE("Commits that cannot be told apart are blamed as a set") {
@@ -215,8 +241,9 @@ TEST_CASE("Where no interval was estimated none is shown") {
   ReportInput input = redundant_check();
   input.series = {input.series[0]};
   input.series[0].low = input.series[0].high = input.series[0].ratio;
+  input.culprit->low = input.culprit->high = input.culprit->ratio;
   const std::string body = render_issue(input).body;
-  CHECK(first_line(body).find("(410.3 µs → 504.7 µs) since") != std::string::npos);
+  CHECK(first_line(body).find("(410.3 µs → 504.7 µs side by side) since") != std::string::npos);
   CHECK(body.find("| +23 % | – |") != std::string::npos);
 }
 

@@ -3,6 +3,7 @@ from . import gpu
 from .gpu import synchronize
 
 memory_allocated, max_memory_allocated = gpu.held, gpu.most
+reset_peak_memory_stats = gpu.forget_most
 
 
 def is_available():

@@ -81,3 +81,8 @@ def held():
 
 def most():
     return _most
+
+
+def forget_most():
+    global _most
+    _most = _held

@@ -50,6 +50,25 @@ WORDS = ["softmax", "layer_norm", "scatter_add", "index_put", "cumsum", "embeddi
          "gather", "nll_loss", "group_norm", "matmul", "all_reduce", "clip_grad_norm"]
 
 
+# What may make a metric worse, by device and backend where that matters. A commit that does nothing
+# of the kind is blamed for nothing.
+WORSE = {
+    "latency": {
+        "cpu": ["Use a strided loop in {} on CPU", "Check the arguments of {} before each call"],
+        "cuda": ["Launch {} with fewer threads a block", "Synchronise after {} to check indices"],
+        "inductor": ["[inductor] Fuse pointwise ops into {} reductions",
+                     "[inductor] Pad the inner dimension of {}"]},
+    "peak_gpu_memory": ["[autograd] Keep the input of {} for the backward pass",
+                        "[caching allocator] Round {} blocks to 2 MiB"],
+    "compile_time": ["[inductor] Autotune {} over more configurations",
+                     "[dynamo] Guard on {} at each call"],
+}
+BETTER = {"latency": "Speed up {}", "peak_gpu_memory": "[autograd] Keep fewer activations for {}",
+          "compile_time": "[dynamo] Guard on {} only once"}
+# What a device computes in.
+PRECISIONS = {"cpu": {"fp32", "bf16"}, "cuda": {"fp32", "bf16", "fp16"}}
+
+
 @dataclasses.dataclass
 class Commit:
     index: int
@@ -70,6 +89,11 @@ class Change:
     workloads: frozenset
     state: str = ""
     machine: int | None = None  # the only class that shows it; None: all that measure the workloads
+
+    @property
+    def is_chance(self):
+        """No commit did it."""
+        return self.state in ("dismissed", "unconfirmed")
 
     @property
     def fix(self):
@@ -106,6 +130,7 @@ class Truth:
         self.days = [today - DAY * (nights - 1 - n) for n in range(nights)]
         self.commits = []
         self._models = {}  # name -> seconds and bytes of an iteration
+        self._causes = set()  # commits that change something
         self.workloads = self._workloads(workloads)
         self._commits()
         self.changes = self._changes()
@@ -124,7 +149,8 @@ class Truth:
                                    ("fp16", "inductor"), ("fp32", "inductor")):
             names += ["/".join((*p[:3], "cuda", precision, p[5], backend)) for p in parts]
         names += ["/".join((*p[:3], "cpu", "fp32", p[5], "inductor")) for p in parts]
-        names = list(dict.fromkeys(names))
+        names = [n for n in dict.fromkeys(names)
+                 if n.split("/")[4] in PRECISIONS[n.split("/")[3]]]
         cpu = [n for n in names if "/cpu/" in n]
         gpu = [n for n in names if "/cuda/" in n]
         self.random.shuffle(cpu), self.random.shuffle(gpu)
@@ -200,8 +226,12 @@ class Truth:
 
     def _change(self, night, state):
         draw = self.random
-        commit = draw.choice(self.of_night(night)[1:-1] or self.of_night(night))
+        some = [c for c in self.of_night(night)[1:-1] or self.of_night(night)
+                if c.index not in self._causes]
+        commit = draw.choice(some or self.of_night(night))
         metric = draw.choice(["latency"] * 5 + ["peak_gpu_memory", "compile_time"])
+        if state in ("dismissed", "unconfirmed"):
+            metric = "latency"  # a disturbed machine takes longer, and no more memory
         able = [w for w in self.workloads if metric in w.metrics and not w.fails]
         metric = metric if metric in able[0].metrics else "latency"
         seed = draw.choice(able)
@@ -209,7 +239,7 @@ class Truth:
                 (w.name.split("/")[1] == seed.name.split("/")[1] or
                  w.name.split("/")[2:] == seed.name.split("/")[2:])]
         some = {w.id for w in draw.sample(like, min(len(like), draw.choice((1, 2, 4, 9))))}
-        factor = 1 + draw.choice((.09, .11, .14, .18, .25, .4)) * draw.uniform(.9, 1.1)
+        factor = 1 + draw.choice((.12, .14, .16, .18, .25, .4)) * draw.uniform(.9, 1.1)
         if state == "better":
             factor = 1 / factor
         if state in ("dismissed", "unconfirmed"):
@@ -222,7 +252,29 @@ class Truth:
         hit = frozenset(some | {seed.id})
         # The finding has one class, and says of the others that they do not show it.
         machine = None if state == "better" else self.workloads[min(hit) - 1].classes[0]
-        return Change(commit.index, end, factor, metric, hit, state, machine)
+        made = Change(commit.index, end, factor, metric, hit, state, machine)
+        if not made.is_chance:
+            self._name_cause(made, self.workloads[min(hit) - 1])
+        return made
+
+    def _name_cause(self, change, lead):
+        """Gives the commit a subject that says what it did, and its repair one that says so."""
+        self._causes.add(change.commit)
+        commit, device = self.commits[change.commit], lead.device
+        word = WORDS[commit.index % len(WORDS)]
+        number = commit.subject.rpartition(" ")[2]
+        if change.state == "better":
+            commit.subject = f"{BETTER[change.metric].format(word)} {number}"
+            return
+        choice = WORSE[change.metric]
+        if isinstance(choice, dict):
+            choice = choice["inductor" if "/inductor" in lead.name else device]
+        commit.subject = f"{choice[commit.index % len(choice)].format(word)} {number}"
+        if change.end < len(self.commits):
+            repair = self.commits[change.end]
+            self._causes.add(change.end)
+            repair.subject = (f'Revert "{commit.subject.rpartition(" ")[0]}" '
+                              f'{repair.subject.rpartition(" ")[2]}')
 
     def level(self, workload, metric, machine, commit):
         """What an undisturbed run on this commit says, in the metric's unit."""

@@ -8,6 +8,7 @@ import statistics
 
 import search
 from drawn import CLASSES, VARIANT
+from judge import Judge
 from tables import Jobs, Tables, digest, microseconds
 
 MINUTE = datetime.timedelta(minutes=1)
@@ -15,6 +16,7 @@ RUNS = 3          # of a workload, build and night
 TAGS = "cp311-cp311-manylinux_2_28_x86_64"
 GONE = "rtx"      # the class whose runner fell silent after three quarters of the time
 TOGETHER = 20     # workloads of a screening job
+BAD_LUCK = 1.14   # by how much a disturbed machine is slower
 
 
 class History:
@@ -39,8 +41,12 @@ class History:
             else:
                 self._night(night, day, is_open=night == last)
         self.progress("findings and searches are made")
-        searches = search.Searches(self)
-        searches.fill()
+        judge = Judge()
+        try:
+            searches = search.Searches(self, judge)
+            searches.fill()
+        finally:
+            judge.close()
         self.issues = searches.issues
         self._beside()
         self.tables.close()
@@ -94,7 +100,8 @@ class History:
             platform_tag="manylinux_2_28_x86_64", glibc="2.28",
             gpu_architectures="sm_80 sm_90 compute_90", **row)
         return {"id": id, "version": version, "url": row["url"], "sha256": digest(version),
-                "commit": commit.sha, "index": commit.index}
+                "commit": commit.sha, "index": commit.index,
+                "nightly_commit": row["nightly_commit"] or ""}
 
     # ---- nights
     def _night_without_build(self, night, day):
@@ -141,11 +148,19 @@ class History:
         for position, (_, w) in enumerate(order):
             _, values = self.jobs.run(
                 job, position, build, build["index"], workloads[w], machine,
-                at + position * MINUTE / 4, session, True, ends[w])
+                at + position * MINUTE / 4, session * self._luck(night, workloads[w], machine),
+                True, ends[w])
             for metric, value in values.items():
                 found.setdefault((workloads[w].id, metric, machine), []).append(value)
         for series, values in found.items():
             self._level(series, night, values)
+
+    def _luck(self, night, workload, machine):
+        """A disturbed machine makes a suspicion of nothing, which the confirmation drops."""
+        is_chance = any(change.is_chance and change.machine == machine
+                        and workload.id in change.workloads
+                        and self.around(change.commit)[1] == night for change in self.truth.changes)
+        return BAD_LUCK if is_chance else 1.0
 
     def _end_of(self, night, workload):
         """How its runs of this night end. Now and then what is compiled is wrong for a night."""

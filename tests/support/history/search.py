@@ -11,25 +11,26 @@ from profiles import Profiles
 from tables import NO_LIMITS, digest, microseconds
 
 MINUTE = datetime.timedelta(minutes=1)
-POLICY = {"confidence": .95, "direction": "lower_is_better", "interval_points": .05,
-          "repeatability": "noisy", "screen_change": .03, "screen_z": 1.5, "threshold": .07}
 SEARCHED = {"reported": "culprit", "recovered": "culprit", "merged": None, "range": "range",
             "inconclusive": "inconclusive", "unattributed": "inconclusive", "bisecting": "open"}
 # The states that a regression goes through on its way.
 WAY = {
     "suspected": [], "dismissed": ["suspected"], "unconfirmed": ["suspected"],
     "confirmed": ["suspected"], "bisecting": ["suspected", "confirmed"],
-    "merged": ["suspected", "confirmed"],
+    "merged": ["suspected", "confirmed", "bisecting"],
     "range": ["suspected", "confirmed", "bisecting"],
     "unattributed": ["suspected", "confirmed", "bisecting"],
     "inconclusive": ["suspected", "confirmed", "bisecting"],
     "reported": ["suspected", "confirmed", "bisecting", "blamed"],
     "recovered": ["suspected", "confirmed", "bisecting", "blamed", "reported"]}
-WHY = {"dismissed": "not worse in interleaved runs: +0.4 % (-1.2 to +1.9 %) over 10 runs a side",
-       "unconfirmed": "could not be confirmed: two sessions were void; the next night takes it up",
+WHY = {"unconfirmed": "could not be confirmed: two sessions were void; the next night takes it up",
        "recovered": "three nights in a row were back at the level before",
        "merged": "the same commit as an earlier regression",
        "reported": "an issue was opened", "bisecting": "searching the commits of the day"}
+MOST_LEVELS = 14  # of earlier nights that a night is held against
+MOST_RUNS = 480   # that a search may have
+FEW_RUNS = 12     # of one that ends without an answer
+JOBS_OF_OPEN = 2  # after which a search stands still
 
 
 def interval(good, bad):
@@ -41,8 +42,8 @@ def interval(good, bad):
 
 
 class Searches:
-    def __init__(self, history):
-        self.history, self.truth = history, history.truth
+    def __init__(self, history, judge):
+        self.history, self.truth, self.judge = history, history.truth, judge
         self.tables, self.jobs = history.tables, history.jobs
         self.random = random.Random(23)
         self.issue, self.issues, self.found = 160400, [], set()
@@ -85,15 +86,11 @@ class Searches:
         self.id = self.tables.add(
             "fix_search", night=self.night, machine=machine + 1, before=self.good["id"],
             build=self.bad["id"], series=series, opened_at_us=microseconds(self.at), evidence="")
-        before, after = (self.truth.level(lead, change.metric, machine, b["index"])
-                         for b in (self.good, self.bad))
-        self.numbers = tuple(before / after * part for part in (1, .988, 1.012))
-        self.evidence, self.runs = {}, []
-        self._search(outcome, "fix")
+        self.evidence = {}
+        outcome = self._search(outcome, "fix")
         if outcome != "open":
-            evidence = self.evidence["blamed" if outcome == "culprit" else change.state]
             self.tables.db.execute("UPDATE fix_search SET evidence = ? WHERE id = ?",
-                                   (json.dumps(evidence | {"is_better": True}), self.id))
+                                   (json.dumps(self.evidence["search"]), self.id))
 
     # ---- one regression
     def _regression(self, change):
@@ -113,29 +110,52 @@ class Searches:
         self.at = self.truth.days[bad] + 180 * MINUTE
         self.commits = self.truth.commits[self.good["index"]:self.bad["index"] + 1]
         state = change.state if change.state != "merged" or self.first else "reported"
-        ends_as = "reported" if state == "range" else state  # with the range in its place
+        screened = self._screened(shown[0])
+        if screened["verdict"] != "suspect_worse":
+            return  # the night's noise hides it, so nobody is told
         self.id = self.tables.add(
-            "regression", state=ends_as, night=self.night, machine=self.machine + 1,
+            "regression", state=state, night=self.night, machine=self.machine + 1,
             good=self.good["id"], bad=self.bad["id"], lead=self.jobs.series[shown[0]], part=0,
             merged_into=self.first if state == "merged" else None, fingerprint="", issue_url="",
             opened_at_us=microseconds(self.at), updated_at_us=microseconds(self.at))
-        self._affected(shown)
-        self.evidence = {"suspected": self._screened(shown[0])}
-        if state not in ("suspected",):
-            self.evidence["confirmed"] = self._confirm(state)
+        self.evidence = {"suspected": screened}
+        if state != "suspected":
+            state = self._confirm(state)
+        self._affected(shown, state)
         if SEARCHED.get(state):
-            self._search(SEARCHED[state], "regression")
+            state = self._state_after(state, self._search(SEARCHED[state], "regression"))
+        # A range is reported in its place.
+        self.tables.db.execute("UPDATE regression SET state = ? WHERE id = ?",
+                               ("reported" if state == "range" else state, self.id))
         self._changes(state)
         if state in ("reported", "recovered", "range"):
             self._report(state)
 
-    def _affected(self, shown):
+    @staticmethod
+    def _state_after(state, outcome):
+        """What the search came to decides, whatever was drawn."""
+        if outcome == "culprit":
+            return state if state == "recovered" else "reported"
+        if outcome == "range":
+            return "range"
+        return state if state in ("unattributed", "bisecting") else "inconclusive"
+
+    def _affected(self, shown, state):
+        """Series with both builds side by side; before that in the night that suspected them."""
         for position, (w, metric, machine) in enumerate(shown):
             workload = self.truth.workloads[w - 1]
             draw = [[self.truth.run(workload, metric, machine, b["index"]) for _ in range(8)]
                     for b in (self.good, self.bad)]
             ratio, low, high = interval(*draw)
             before = statistics.median(draw[0])
+            judged = self.evidence.get("confirmed")
+            if position == 0 and state not in ("dismissed", "unconfirmed") and judged:
+                ratio, low, high = (judged[key] for key in ("ratio", "low", "high"))
+                before = statistics.median(judged["good"])
+            elif position == 0:
+                screened = self.evidence["suspected"]
+                before, ratio = screened["reference"], 1 + screened["change"]
+                low = high = ratio
             self.tables.add("regression_series", regression=self.id, position=position,
                             series=self.jobs.series[w, metric, machine], before=before,
                             after=before * ratio, ratio=ratio, low=low, high=high)
@@ -160,49 +180,54 @@ class Searches:
                             high=high)
 
     def _screened(self, lead):
+        """What the rules say of the night, by its runs and the levels before it."""
         runs = self.tables.db.execute(
             "SELECT run, value FROM series_value WHERE series = ? AND build = ? AND screened",
             (self.jobs.series[lead], self.bad["id"])).fetchall()
-        reference = self.truth.level(self.lead, self.change.metric, self.machine,
-                                     self.good["index"])
-        level = statistics.median(v for _, v in runs) if runs else reference
-        return {"stage": "screening", "rules": 7, "policy": POLICY, "verdict": "suspect_worse",
-                "level": level, "levels": [reference], "reference": reference,
-                "change": level / reference - 1, "z": 12.0, "tonight": [v for _, v in runs],
-                "tonight_runs": [r for r, _ in runs]}
+        levels = self.tables.db.execute(
+            "SELECT value FROM level WHERE series = ? AND night < ? ORDER BY night DESC LIMIT ?",
+            (self.jobs.series[lead], self.night, MOST_LEVELS)).fetchall()
+        if not runs or not levels:
+            return {"verdict": "first_night"}
+        return self.judge.ask(
+            "screening", metric=self.change.metric, levels=[level for level, in levels],
+            tonight={"values": [v for _, v in runs], "runs": [r for r, _ in runs]})
 
     def _confirm(self, state):
-        """A session of both ends in turns."""
-        key = (f"night:{self.night}/machine:{self.machine + 1}/confirm:{self.lead.name}@1/"
-               f"{self.good['id']}-{self.bad['id']}/{self.id}")
+        """Sessions of both ends in turns until the rules are content: the state after them."""
+        runs, runs_a_side, number = [], 10, 1
+        while runs_a_side:
+            void = WHY["unconfirmed"] if state == "unconfirmed" else ""
+            runs += self._confirmation_session(runs_a_side - len(runs) // 2, number, void)
+            if void:
+                return state
+            sides = [{"values": [r["value"] for r in runs if (r["commit"] > 0) == is_bad],
+                      "runs": [r["run"] for r in runs if (r["commit"] > 0) == is_bad]}
+                     for is_bad in (False, True)]
+            answer = self.judge.ask("confirmation", metric=self.change.metric, good=sides[0],
+                                    bad=sides[1])
+            runs_a_side, number = answer["more"], number + 1
+        said = answer["evidence"]
+        self.evidence["confirmed"] = said
+        self.numbers = said["ratio"], said["low"], said["high"]
+        return state if said["verdict"] == "worse" else "dismissed"
+
+    def _confirmation_session(self, runs_a_side, number, void):
         sides = (self.good, self.bad)
-        order = [(i % 2, 0) for i in range(20)]
+        order = [(i % 2, 0) for i in range(2 * runs_a_side)]
+        at = self.at + 20 * (number - 1) * MINUTE
+        key = (f"night:{self.night}/machine:{self.machine + 1}/confirm:{self.lead.name}@1/"
+               f"{self.good['id']}-{self.bad['id']}/{self.id}/{number}")
         job = self.jobs.add(key, self.night, self.machine, "confirm", sides, [self.lead], order,
-                            self.at, priority=10)
+                            at, priority=10)
         known = self.tables.db.execute(
-            "SELECT 1 FROM confirmation_job WHERE workload = ? AND good = ? AND bad = ?",
-            (self.lead.id, self.good["id"], self.bad["id"])).fetchone()
+            "SELECT 1 FROM confirmation_job WHERE workload = ? AND good = ? AND bad = ? AND "
+            "round = ?", (self.lead.id, self.good["id"], self.bad["id"], number)).fetchone()
         if not known:
             self.tables.add("confirmation_job", job=job, workload=self.lead.id,
-                            good=self.good["id"], bad=self.bad["id"], round=1)
-        void = "19 % of all CPU time was stolen by other machines" if state == "unconfirmed" else ""
-        self.jobs.finish(job, self.machine, self.at + 15 * MINUTE, void)
-        self.runs = [self._measure(job, i, sides[side], 0, 1.0)
-                     for i, (side, _) in enumerate(order)]
-        good = [r["value"] for r in self.runs if r["commit"] == 0]
-        bad = [r["value"] for r in self.runs if r["commit"]]
-        ratio, low, high = interval(good, bad)
-        rule = (f"worse by more than the threshold: {100 * (ratio - 1):+.1f} % worse "
-                f"({100 * (low - 1):+.1f} to {100 * (high - 1):+.1f} %) over 10 runs a side, "
-                "threshold 7.0 %")
-        if state in ("dismissed", "unconfirmed"):
-            rule = WHY[state]
-        self.numbers = ratio, low, high
-        return {"stage": "confirmation", "rules": 7, "policy": POLICY, "rule": rule,
-                "verdict": "same" if state == "dismissed" else "worse", "good": good, "bad": bad,
-                "good_runs": [r["run"] for r in self.runs if r["commit"] == 0],
-                "bad_runs": [r["run"] for r in self.runs if r["commit"]],
-                "ratio": ratio, "low": low, "high": high}
+                            good=self.good["id"], bad=self.bad["id"], round=number)
+        self.jobs.finish(job, self.machine, at + 15 * MINUTE, void)
+        return [self._measure(job, i, sides[side], 0, 1.0) for i, (side, _) in enumerate(order)]
 
     def _measure(self, job, position, build, session, factor):
         run, values = self.jobs.run(job, position, build, build["index"], self.lead, self.machine,
@@ -212,44 +237,48 @@ class Searches:
 
     # ---- the search
     def _search(self, outcome, explains):
-        """`explains`: what `self.id` is, a regression or a fix."""
-        last = len(self.commits) - 1
-        self.explains = explains
+        """`explains`: what `self.id` is, a regression or a fix. The outcome that it came to."""
+        self.explains, self.runs, self.untestable, self.jobs_asked = explains, [], {}, 0
         self.bisection = self.tables.add(
             "bisection", **{explains: self.id},
             series=self.jobs.series[self.lead.id, self.change.metric, self.machine],
-            state=outcome, good=self.good["id"], bad=self.bad["id"], posterior="",
+            state="open", good=self.good["id"], bad=self.bad["id"], posterior="",
             started_at_us=microseconds(self.at + 20 * MINUTE))
         for position, commit in enumerate(self.commits):
             self.tables.add("bisection_commit", bisection=self.bisection, position=position,
                             commit_sha=commit.sha)
         step = self.change.commit - self.good["index"]
-        low, high, session, self.untestable = 0, last, 1, {}
-        if not self.runs:  # no confirmation measured both ends
-            self._session(session, [0, last], 10)
-            session += 1
         if outcome == "range":
             self._no_builds(max(1, step - 2), step)
-        while high - low > 1 and not (outcome == "open" and session > 2 + (explains == "fix")):
-            middle = next((m for m in self._near((low + high) // 2, low, high)
-                           if m not in self.untestable), None)
-            if middle is None:
+        session, answer = 0, self._next(outcome)
+        while "measure" in answer:
+            session += answer["new_session"] or session == 0
+            if outcome == "open" and self.jobs_asked == JOBS_OF_OPEN:
                 break
-            spared = outcome != "culprit" or middle in (step, step - 1)
-            if self.random.random() < .08 and not spared:
-                self._untestable(middle, "does_not_run", "RuntimeError: expected scalar type Half")
-                continue
-            self._session(session, [middle], 4)
-            low, high = (low, middle) if middle >= step else (middle, high)
-            session += 1
-        if outcome == "culprit":
-            self._session(session, [step - 1, step], 6)
-            session += 1
-        self._end(outcome, low, high, session)
+            if not self._is_given_up(answer["measure"], step):
+                self._session(session, answer["measure"])
+            answer = self._next(outcome)
+        return self._end(answer, session)
 
-    @staticmethod
-    def _near(middle, low, high):
-        return sorted(range(low + 1, high), key=lambda m: abs(m - middle))
+    def _next(self, outcome):
+        return self.judge.ask(
+            "search", metric=self.change.metric, is_better=self.explains == "fix",
+            max_runs=FEW_RUNS if outcome == "inconclusive" else MOST_RUNS,
+            commits=[c.sha for c in self.commits], runs=self.runs,
+            untestable=[{"commit": commit, "cause": cause}
+                        for commit, cause in sorted(self.untestable.items())])
+
+    def _is_given_up(self, order, step):
+        """Now and then a commit that is asked for does not run."""
+        last = len(self.commits) - 1
+        for position in sorted(set(order)):
+            is_spared = position in (0, step - 1, step, last) or any(
+                run["commit"] == position for run in self.runs)
+            if not is_spared and self.random.random() < .08:
+                self._untestable(position, "does_not_run",
+                                 "RuntimeError: expected scalar type Half")
+                return True
+        return False
 
     def _no_builds(self, first, last):
         for position in range(first, last + 1):
@@ -258,84 +287,89 @@ class Searches:
                                  "it needs a native build, and no CI wheel of its group is left")
 
     def _untestable(self, position, cause, reason):
-        self.untestable[position] = reason
+        self.untestable[position] = cause
         self.tables.add("bisection_untestable", bisection=self.bisection, position=position,
                         cause=cause, reason=reason)
 
-    def _session(self, session, positions, runs):
+    def _session(self, session, order):
+        """Runs of these commits, one after the other."""
+        positions = sorted(set(order))
         builds = [self._build_of(p) for p in positions]
-        order = [(i % len(builds), 0) for i in range(runs * len(builds))]
-        job = self.jobs.add(f"bisection:{self.bisection}/step:{session}", self.night, self.machine,
-                            "bisect", builds, [self.lead], order, self.at, priority=20)
+        planned = [(positions.index(position), 0) for position in order]
+        job = self._job(session, builds, planned, self.at + 20 * MINUTE)
         self.jobs.finish(job, self.machine, self.at + (20 + 9 * session) * MINUTE, setup=38.0)
-        self.tables.add("bisection_job", bisection=self.bisection, job=job, session=session - 1)
-        shared = 1 + self.random.gauss(0, CLASSES[self.machine][2] / 2)
-        for i, (side, _) in enumerate(order):
+        shared = 1 + random.Random(f"{self.bisection} {session}").gauss(
+            0, CLASSES[self.machine][2] / 2)
+        for i, (side, _) in enumerate(planned):
             self.runs.append(self._measure(job, i, builds[side], session, shared))
+
+    def _job(self, session, builds, planned, at, **more):
+        self.jobs_asked += 1
+        job = self.jobs.add(
+            f"bisection:{self.bisection}/step:{self.jobs_asked}", self.night, self.machine,
+            "bisect", builds, [self.lead], planned, at, priority=20, **more)
+        self.tables.add("bisection_job", bisection=self.bisection, job=job, session=session - 1)
+        return job
 
     def _build_of(self, position):
         commit = self.commits[position]
-        if position == 0:
-            return self.good
         if position == len(self.commits) - 1:
             return self.bad
         return self.history.build(
             "overlay", f"{self.bad['version']}+{commit.sha[:12]}", commit, self.at,
             base=self.bad["id"], url="")
 
-    def _end(self, outcome, low, high, sessions):
-        shas = [c.sha for c in self.commits]
-        step = self.change.commit - self.good["index"]
-        if outcome == "culprit":
-            posterior = [{"commits": [shas[step]], "probability": .9987}]
-            named = [shas[step]]
-        elif outcome == "range":
-            named = shas[low + 1:high + 1]
-            posterior = [{"commits": named, "probability": .998}]
-        else:
-            named = []
-            inside = range(low + 1, high + 1)
-            weight = {i: 1 / (1 + abs(i - step)) for i in inside}
-            posterior = [{"commits": [shas[i]], "probability": weight[i] / sum(weight.values())}
-                         for i in inside]
-        own = len(self.runs) - 20
+    def _end(self, answer, sessions):
+        """Stores what the search says, and gives its outcome."""
+        said = answer.get("evidence")
+        outcome = self._outcome_of(said)
         is_open = outcome == "open"
         self.tables.db.execute(
-            "UPDATE bisection SET posterior = ?, runs = ?, sessions = ?, spent_seconds = ?, "
-            "expected_runs = ?, finished_at_us = ? WHERE id = ?",
-            (json.dumps(posterior), len(self.runs), sessions, own * 41.0, 22.0 if is_open else 0,
+            "UPDATE bisection SET state = ?, posterior = ?, runs = ?, sessions = ?, "
+            "spent_seconds = ?, expected_runs = ?, finished_at_us = ? WHERE id = ?",
+            (outcome, json.dumps(answer["posterior"]), len(self.runs), sessions,
+             len(self.runs) * 41.0, answer["expected_runs"] if is_open else 0,
              None if is_open else microseconds(self.at + (30 + 9 * sessions) * MINUTE),
              self.bisection))
         if is_open:
-            self._next_job(sessions, (low + high) // 2)
-        if named:
-            self._name(named, posterior[0]["probability"], outcome == "range")
-        is_regression = self.explains == "regression"
-        if is_regression and outcome == "culprit" and self.change.metric == "latency":
+            order = answer["measure"]
+            positions = sorted(set(order))
+            self._job(sessions, [self._build_of(p) for p in positions],
+                      [(positions.index(p), 0) for p in order], self.at + 60 * MINUTE,
+                      state="leased",
+                      lease_until_us=microseconds(self.at + datetime.timedelta(days=3650)))
+            return outcome
+        self.evidence["search"] = said
+        for named in self._named(said):
+            self._name(named)
+        is_profiled = self.explains == "regression" and self.change.metric == "latency"
+        step = self.change.commit - self.good["index"]
+        if is_profiled and outcome == "culprit":
             sides = self._build_of(step - 1), self._build_of(step)
             self.profiles.add(self.id, self.night, self.machine, sides, self.lead,
                               self.change.factor, self.at + (40 + 9 * sessions) * MINUTE)
-        ratio, below, above = self.numbers
-        self.evidence["blamed" if outcome == "culprit" else self.change.state] = {
-            "stage": "bisection", "rules": 7, "outcome": outcome, "commits": shas,
-            "runs": self.runs, "posterior": posterior, "nothing": 0.0, "too_small": 0.0,
-            "culprits": [{"commits": named, "probability": posterior[0]["probability"],
-                          "ratio": ratio, "low": below, "high": above,
-                          "range": outcome == "range"}] if named else [],
-            "untestable": sorted(self.untestable), "smaller": [], "policy": {"threshold": .07},
-            "rule": f"P(each named step is real) 0.9987 after {len(self.runs)} runs"
-                    if outcome == "culprit" else f"ended as {outcome} after {len(self.runs)} runs"}
+        return outcome
 
-    def _next_job(self, session, middle):
-        build = self._build_of(middle)
-        job = self.jobs.add(
-            f"bisection:{self.bisection}/step:{session}", self.night, self.machine, "bisect",
-            [build], [self.lead], [(0, 0)] * 4, self.at + 60 * MINUTE, priority=20, state="leased",
-            lease_until_us=microseconds(self.at + datetime.timedelta(days=3650)))
-        self.tables.add("bisection_job", bisection=self.bisection, job=job, session=session - 1)
+    @staticmethod
+    def _outcome_of(said):
+        """A search's state, of what the rules say; None: they want more runs."""
+        if said is None:
+            return "open"
+        known = ("culprit", "range", "not_reproduced")
+        return said["outcome"] if said["outcome"] in known else "inconclusive"
 
-    def _name(self, shas, probability, is_range):
-        ratio, low, high = self.numbers
+    def _named(self, said):
+        """Of a regression the step that is its own: others would be further regressions."""
+        sha = self.truth.commits[self.change.commit].sha
+        if self.explains == "fix":
+            return [step for step in said["culprits"] if step.get("isolated", True)]
+        return sorted(said["culprits"], key=lambda step: sha not in step["commits"])[:1]
+
+    def _name(self, named):
+        shas, is_range = named["commits"], named["range"]
+        probability, ratio, low, high = (named[key] for key in (
+            "probability", "ratio", "low", "high"))
+        self.numbers = ratio, low, high
         if self.explains == "fix":
             cause = self.tables.add("fix_cause", fix_search=self.id, is_range=is_range,
                                     probability=probability, ratio=ratio, low=low, high=high)
@@ -354,10 +388,11 @@ class Searches:
     # ---- what is told of it
     def _changes(self, state):
         at = self.at
+        ended = {"blamed": "search", "inconclusive": "search", "unattributed": "search",
+                 "range": "search", "dismissed": "confirmed"}
         for one in [*WAY[state], state, *(["reported"] if state == "range" else [])]:
-            evidence = self.evidence.get(one) or {"rules": 7, "reason": WHY.get(one, one)}
-            if one in ("dismissed", "unconfirmed"):
-                evidence = self.evidence["confirmed"]
+            evidence = self.evidence.get(ended.get(one, one)) or self.judge.reason(
+                WHY.get(one, one))
             self.tables.add("regression_change", regression=self.id, state=one,
                             at_us=microseconds(at), evidence=json.dumps(evidence))
             at += (datetime.timedelta(days=3) if one == "reported" and state == "recovered"

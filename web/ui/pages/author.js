@@ -41,10 +41,9 @@ export const page = {
   title: () => "Author",
   async load(_, query) {
     const name = query.get("name") ?? "";
-    const [known, regressions, repairs] = await Promise.all([
-      get(`authors?name=${encodeURIComponent(name)}`), all("regressions"), all("repairs")]);
-    const blamed = regressions.filter((r) => r.culprit && r.state !== "dismissed"
-      && r.culprit.commit_details.some((c) => c.author === name));
+    const named = encodeURIComponent(name);
+    const [known, blamed, repairs] = await Promise.all([get(`authors?name=${named}`),
+      name ? all(`regressions?author=${named}&counted=true`) : [], all("repairs")]);
     const own = repairs.map((r) => ({ ...r, own: r.commits.filter((c) => c.author === name) }))
       .filter((r) => r.own.length > 0);
     const isNear = (r) => r.commits.length <= fewCommits;

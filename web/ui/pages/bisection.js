@@ -1,8 +1,8 @@
 // One search: which commits were measured, which could not be, and how it narrowed.
 
 import { get, list } from "../api.js";
-import { code, column, el, link, namedCommit, note, number, section, state, table,
-  whole } from "../dom.js";
+import { column, el, link, namedCommit, note, number, section, state, table, version, whole
+  } from "../dom.js";
 import { againstReference, madeBetter, progress } from "../parts.js";
 import { endsOf, stepChart } from "../step_chart.js";
 import { takenUpAgain } from "../widening.js";
@@ -47,7 +47,7 @@ export const page = {
       running.length > 0 && note(`Job ${running.map((j) => j.id).join(", ")} measures for it now.`),
       el("p", {}, b.regression === null ? "What made it better"
         : link(`#/regressions/${b.regression}`, `Regression ${b.regression}`), ", from ",
-      code(b.good.version), " to ", code(b.bad.version)),
+      version(b.good.version), " to ", version(b.bad.version)),
       b.made_better.length > 0 && el("p", {}, "Made better by ", madeBetter(b.made_better))),
     takenUpAgain(b),
     section("Measured commits", table("Oldest first", commitColumns(b),

@@ -1,8 +1,8 @@
 // Builds of a day: which commits have a wheel and from where, by native group, and what failed.
 
 import { all } from "../api.js";
-import { code, column, commit, el, lead, link, note, number, section, state, table, tight, when,
-  whole } from "../dom.js";
+import { column, commit, el, lead, link, note, number, section, state, table, tight, version,
+  when, whole } from "../dom.js";
 import { chooser } from "../parts.js";
 import { count } from "../words.js";
 
@@ -16,7 +16,7 @@ const needs = (b) => [b.python_tag, b.platform_tag, b.gpu_architectures].filter(
   .map((text) => el("span", { class: "tag" }, text));
 
 const buildColumns = [
-  whole("build", (b) => code(b.version)),
+  whole("build", (b) => version(b.version)),
   column("kind", (b) => b.kind),
   column("commit", (b) => commit(b.commit)),
   column("state", (b) => [state(b.state), b.reason && ` ${b.reason}`]),

@@ -9,8 +9,6 @@ import { median } from "../statistics.js";
 import { count, metricName, quantity, span } from "../words.js";
 
 const periods = [1, 7, 30, 365];
-const judged = new Set(["blamed", "reported", "recovered", "range", "unattributed"]);
-
 const daysOf = (query) => periods.find((d) => String(d) === query.get("days")) ?? 30;
 
 const seconds = (from, to) => (new Date(to) - new Date(from)) / 1000;
@@ -55,8 +53,12 @@ const improvementColumns = [
       : link(`#/bisections/${i.bisection}`, "not named");
   }),
   tight("build", ([i]) => link(`#/compare?bad=${i.build.id}`,
-    i.build.date ?? i.build.version)),
+    i.build.date ?? shortVersion(i.build.version))),
   tight("when", ([i]) => when(i.at))];
+
+/** Whom culprits are by; `chosen`, too, of whom there may be none in this time. */
+const authorsOf = (regressions, chosen) => [...new Set([chosen, ...regressions.flatMap((r) =>
+  r.culprit?.commit_details.map((c) => c.author) ?? [])].filter(Boolean))].toSorted();
 
 export const page = {
   title: () => "Changes",
@@ -66,14 +68,17 @@ export const page = {
     const from = since.toISOString().replace(".000", "");
     const wish = new URLSearchParams({ since: from });
     if (query.get("domain")) wish.set("domain", query.get("domain"));
-    const [regressions, improvements, searches, domains] = await Promise.all([
-      all(`regressions?${wish}`), all(`improvements?${wish}`), all("bisections"),
-      wordsOf("Domain")]);
-    return { regressions, improvements, searches, domains };
+    const theirs = new URLSearchParams(wish), author = query.get("author");
+    if (author) theirs.set("author", author);
+    const [everybody, own, improvements, searches, domains] = await Promise.all([
+      all(`regressions?${wish}`), author ? all(`regressions?${theirs}`) : null,
+      all(`improvements?${wish}`), all("bisections"), wordsOf("Domain")]);
+    return { regressions: own ?? everybody, authors: authorsOf(everybody, author), improvements,
+      searches, domains };
   },
-  view({ regressions, improvements, searches, domains }, _, query) {
+  view({ regressions, authors, improvements, searches, domains }, _, query) {
     const days = daysOf(query), every = query.get("all") === "yes";
-    const shown = every ? regressions : regressions.filter((r) => judged.has(r.state));
+    const counted = regressions.filter((r) => r.counted), shown = every ? regressions : counted;
     const rest = regressions.length - shown.length;
     const better = taken(improvements), repairs = better.filter(([i]) => i.repairs).length;
     return [section("What regressed and what improved",
@@ -81,9 +86,11 @@ export const page = {
         href: addressWith("changes", query, { days: d }),
         "aria-current": d === days && "true" }, d === 1 ? "last day" : `last ${d} days`))),
       el("form", { class: "search" }, chooser("changes", "domain", "domain",
-        [["", "all"], ...domains.map((name) => [name, name])], query)),
-      lead(`${count(shown.length, "regression")}, `,
-        `${shown.filter((r) => r.state === "recovered").length} of them repaired; `,
+        [["", "all"], ...domains.map((name) => [name, name])], query),
+      chooser("changes", "author", "culprit by",
+        [["", "anybody"], ...authors.map((name) => [name, name])], query)),
+      lead(`${count(counted.length, "regression")}, `,
+        `${counted.filter((r) => r.state === "recovered").length} of them repaired; `,
         `${count(better.length - repairs, "improvement")} in `,
         count(improvements.filter((i) => !i.repairs).length, "series", "series"),
         `, and ${count(repairs, "repair")}`),
@@ -92,7 +99,8 @@ export const page = {
       : longTable(null, regressionColumns, shown),
     (rest > 0 || every) && note(link(
       addressWith("changes", query, { days, all: every ? null : "yes" }),
-      every ? "Only those that were judged" : `${rest} more were dismissed, merged or are open`))),
+      every ? "Only those that are counted" : `${rest} more are suspected or unconfirmed, were `
+        + "dismissed, or are a part of another one"))),
     section("Better", better.length === 0 ? note("Nothing in this time.")
       : longTable(null, improvementColumns, better))];
   },

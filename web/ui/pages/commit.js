@@ -2,7 +2,7 @@
 
 import { all, get, list } from "../api.js";
 import { code, column, copyable, el, lead, link, note, number, section, state, strong, table,
-  tight, when, whole } from "../dom.js";
+  tight, version, when, whole } from "../dom.js";
 import { againstReference, blamedFor, regressionLink, workload } from "../parts.js";
 import { count, metricName, quantity } from "../words.js";
 
@@ -20,7 +20,7 @@ const measuredColumns = [
   column("cannot be measured", (m) => m.untestable ?? "–")];
 
 const buildColumns = [
-  whole("build", (b) => code(b.version)),
+  whole("build", (b) => version(b.version)),
   column("kind", (b) => b.kind),
   column("state", (b) => [state(b.state), b.reason && ` ${b.reason}`])];
 
@@ -52,7 +52,7 @@ export const page = {
     const [known, blamed, repairs, improvements] = await Promise.all([
       get(`commits/${sha}`)
         .catch((error) => { if (error.status === 404) return unknown(sha); throw error; }),
-      list(`regressions?commit=${sha}&limit=100`), all(`repairs?commit=${sha}`),
+      list(`regressions?commit=${sha}&counted=true&limit=100`), all(`repairs?commit=${sha}`),
       list(`improvements?commit=${sha}&limit=100`)]);
     return { known, blamed, repairs, improvements };
   },

@@ -2,11 +2,11 @@
 // never hides a row.
 
 import { all, csvOf, get, machines } from "../api.js";
-import { code, column, commit, el, failure, fold, lead, link, note, number, pagedTable, saveText,
-  section, whole } from "../dom.js";
+import { column, commit, el, failure, fold, lead, link, note, number, pagedTable, saveText,
+  section, version, whole } from "../dom.js";
 import { addressWith, changeOf, changeWithin, chooser, className, valuesOf, workload,
 } from "../parts.js";
-import { change, count, metricName, quantity } from "../words.js";
+import { change, count, metricName, quantity, shortVersion } from "../words.js";
 
 const choosers = ["domain", "suite", "metric", "machine", "variant", "device", "backend"];
 const filters = [...choosers, "model", "least"];
@@ -38,7 +38,8 @@ const nameOf = (by, value, classes) => (by === "metric" ? metricName(value)
 
 function form({ nightlies, good, bad, choices, classes }, query) {
   const builds = (id) => [...(nightlies.some((b) => b.id === id) ? [] : [[id, `build ${id}`]]),
-    ...nightlies.map((b) => [b.id, b.date ? `${b.date} ${b.version}` : b.version])];
+    ...nightlies.map((b) => [b.id, b.date
+      ? `${b.date} ${shortVersion(b.version)}` : shortVersion(b.version)])];
   const model = query.get("model");
   return el("form", { class: "search" },
     chooser("compare", "good", "Compare with", builds(good), query, good),
@@ -133,8 +134,8 @@ export const page = {
     return [section("Compare two builds", form(data, query),
       lead(`${total.worse} worse, ${total.better} better, `,
         `${total.alike} alike of ${count(all_, "series", "series")}`),
-      el("p", { class: "soft" }, "Between ", code(compared.good.version), " ",
-        commit(compared.good.commit), " and ", code(compared.bad.version), " ",
+      el("p", { class: "soft" }, "Between ", version(compared.good.version), " ",
+        commit(compared.good.commit), " and ", version(compared.bad.version), " ",
         commit(compared.bad.commit), ". Beyond noise: the 95 % interval leaves out no change, and ",
         `the change is ${least}\u00a0% at least.`),
       total.means.length > 0 && el("p", { class: "soft" },

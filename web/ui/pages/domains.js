@@ -7,8 +7,8 @@ import { newestProfiles, notProfiled } from "../profiles.js";
 import { mean } from "../statistics.js";
 import { percent, quantity, workloadParts } from "../words.js";
 
-const otherAlive = "other, alive across iterations";  // few workloads have it
-const memoryParts = ["parameters", "gradients", "optimizer state", "inputs", otherAlive,
+const kept = "kept from earlier iterations";  // few workloads have it
+const memoryParts = ["parameters", "gradients", "optimizer state", "inputs", kept,
   "activations", "workspace"];
 
 /** [name, share] of one profile's time: of the GPU where there is one. */
@@ -68,7 +68,7 @@ export const page = {
   view({ profiles, workloads }) {
     const all = grouped(profiles), note_ = notProfiled(profiles, workloads);
     if (all.length === 0) return [section("Domains", note_)];
-    const parts = memoryParts.filter((n) => n !== otherAlive || all.some((g) => g.memory[n] > 0));
+    const parts = memoryParts.filter((n) => n !== kept || all.some((g) => g.memory[n] > 0));
     const on = (device) => all.filter((g) => (g.device === "cuda") === device);
     const time = (caption, groups, names) => groups.length > 0 && [table(caption, [...first,
       number("iteration", (g) => quantity(g.seconds, "s")),

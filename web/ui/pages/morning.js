@@ -1,9 +1,10 @@
 // Morning: what is new since the reader last looked, what is being searched, what waits for a
 // person, and what stands in the way. Quiet when nothing happened.
 
-import { all, get, list, post, readiness } from "../api.js";
-import { code, column, el, failure, fold, lead, link, longTable, namedCommit, note, number, section,
-  state, strong, table, tight, when, whole } from "../dom.js";
+import { all, get, isAdmin, list, post, readiness } from "../api.js";
+import { firstRun, isFirstRun } from "../first_run.js";
+import { column, el, failure, fold, lead, link, longTable, namedCommit, note, number,
+  section, state, strong, table, tight, version, when, whole } from "../dom.js";
 import { minutesToGo, regressionColumns, regressionLink, workload } from "../parts.js";
 import { cellsOf } from "../step_chart.js";
 import { count, duration, machineName, metricName, probability, span, timeAgo }
@@ -17,14 +18,13 @@ const lookedAt = () => localStorage.getItem(lookedName)
   ?? `${new Date(Date.now() - newDays * 86400000).toISOString().slice(0, 10)}T00:00:00Z`;
 
 // Nobody else will look at these.
-const waiting = ["blamed", "range", "unattributed"];
-const passing = ["suspected", "confirmed", "bisecting", "unconfirmed"];
+const waiting = ["blamed", "range", "unattributed", "unconfirmed"];
+const passing = ["suspected", "confirmed", "bisecting"];
 const searchesShown = 8;
 
 /** One sentence that answers "is something wrong?". */
 function summary({ changed, improvements, nights, since }) {
-  const fresh = changed.filter((r) => r.opened_at > since && r.state !== "dismissed"
-    && r.state !== "merged");
+  const fresh = changed.filter((r) => r.opened_at >= since && r.counted);
   const blamed = fresh.filter((r) => r.culprit);
   const better = new Set(improvements.map((i) => i.night)).size;
   const last = nights.find((n) => n.state !== "cancelled" && n.build);
@@ -33,20 +33,24 @@ function summary({ changed, improvements, nights, since }) {
       blamed.length > 0 ? ` (${blamed.length} with a culprit)` : ""],
   ` since ${timeAgo(since).replace("in ", "")}`, better > 0
     ? `; something got better in ${count(better, "night")}` : "",
-  last ? [". The newest night measured ", code(last.build.version), " and is ",
+  last ? [". The newest night measured ", version(last.build.version), " and is ",
     state(last.state), last.finished_at ? ` (${duration(last.started_at, last.finished_at)})` : "",
     "."] : ".");
 }
 
 function news(data) {
-  const fresh = data.changed.filter((r) => r.state !== "merged");
+  const { since } = data, counted = data.changed.filter((r) => r.counted);
+  const [fresh, moved] = [true, false].map((is) => counted.filter((r) =>
+    (r.opened_at >= since) === is));
   const seen = el("button", { type: "button", id: "seen", onclick: () => {
     localStorage.setItem(lookedName, new Date().toISOString());
     seen.replaceWith(el("span", { class: "soft", role: "status" }, "Marked as seen."));
   } }, "Mark as seen");
   return section("New since you looked", summary(data),
     fresh.length > 0 && table(null, regressionColumns, fresh),
-    el("p", {}, fresh.length > 0 && [seen, " "], link("#/changes", "All changes")));
+    moved.length > 0 && table(`${count(moved.length, "older regression")} of which something `
+      + "changed", regressionColumns, moved),
+    el("p", {}, counted.length > 0 && [seen, " "], link("#/changes", "All changes")));
 }
 
 /** The likeliest place as the search sees it, in words. */
@@ -87,7 +91,8 @@ function obstacles({ ready, runners }) {
     r.live && r.quarantined_until);
   return [!ready.ready && failure("The service cannot work.", { message: ready.detail }),
     ready.obstacles.length > 0 && el("div", { class: "error", role: "alert" },
-      strong("No night can start:"),
+      strong(ready.obstacles.every((o) => o.kind === "report")
+        ? "Nobody gets some reports:" : "No night can start:"),
       el("ul", {}, ready.obstacles.map((o) => el("li", {}, `${o.kind}: ${o.reason}`)))),
     silent.map((r) => el("p", { class: "warning" }, link("#/machines", r.name),
       ` (${machineName(r.machine)}) was last seen `, when(r.seen_at),
@@ -97,16 +102,15 @@ function obstacles({ ready, runners }) {
 }
 
 async function cancelJob(job) {
-  const token = window.prompt(`Cancel job ${job.id}? It takes a token of the role admin:`);
-  if (!token) return;
+  if (!window.confirm(`Cancel job ${job.id}?`)) return;
   try {
-    await post(`jobs/${job.id}/cancel`, token.trim());
+    await post(`jobs/${job.id}/cancel`);
   } catch (error) {
     window.alert(`Job ${job.id} was not cancelled. ${error.message}`);
   }
 }
 
-const jobColumns = [
+const jobColumns = () => [
   number("job", (j) => j.id),
   column("for", (j) => j.kind),
   column("state", (j) => [state(j.state), j.reason && ` ${j.reason}`]),
@@ -114,11 +118,11 @@ const jobColumns = [
     ? workload(j.workloads[0]) : j.kind === "build" ? "a wheel from source"
       : count(j.workloads.length, "workload"))),
   tight("since", (j) => when(j.created_at)),
-  column("", (j) => el("button", { type: "button", onclick: () => cancelJob(j),
-    "aria-label": `Cancel job ${j.id}` }, "Cancel"))];
+  isAdmin() && column("", (j) => el("button", { type: "button", onclick: () => cancelJob(j),
+    "aria-label": `Cancel job ${j.id}` }, "Cancel"))].filter(Boolean);
 
 const work = (jobs) => section("Measured now or waiting", jobs.length === 0
-  ? note("No job waits or is measured.") : table(null, jobColumns, jobs));
+  ? note("No job waits or is measured.") : table(null, jobColumns(), jobs));
 
 async function openSearches() {
   const open = await all("bisections?state=open");
@@ -138,20 +142,18 @@ export const page = {
   title: () => "Morning",
   async load() {
     const since = lookedAt();
-    const [changed, improvements, nights, searched, cases, under, failed, runners, jobs, ready] =
-      await Promise.all([all(`regressions?changed_since=${since}`),
-        all(`improvements?since=${since}`), list("nights?limit=5"), openSearches(),
-        inStates(waiting), inStates(passing), all("reports?state=failed"),
-        list("runners?limit=200"), openJobs(), readiness()]);
+    const [builds, changed, improvements, nights, searched, cases, under, failed, runners, jobs,
+      ready] = await Promise.all([list("builds?kind=nightly&limit=20"),
+      all(`regressions?changed_since=${since}`), all(`improvements?since=${since}`),
+      list("nights?limit=5"), openSearches(), inStates(waiting), inStates(passing),
+      all("reports?state=failed"), list("runners?limit=200"), openJobs(), readiness()]);
     // A runner's heartbeat is no news.
     const quiet = runners.map((r) => (r.live ? { ...r, seen_at: null } : r));
-    return { since, changed, improvements, nights, ...searched, cases, under, failed,
+    return { since, builds, changed, improvements, nights, ...searched, cases, under, failed,
       runners: quiet, jobs, ready };
   },
   view(data) {
-    return [obstacles(data), data.nights.length === 0
-      && section("Nothing was measured yet", note("A night starts when a new build appears, or by ",
-        code("POST /api/v1/nights"), ".")),
+    return [obstacles(data), isFirstRun(data) && firstRun(data),
     news(data), section("Waits for a person", forPeople(data)), searches(data),
     data.under.length > 0 && fold("passing", `${count(data.under.length, "regression")
     } on the way`, section(null, longTable(null, regressionColumns, data.under))),

@@ -3,8 +3,8 @@
 
 import { all, get, list } from "../api.js";
 import { still } from "../chart.js";
-import { code, column, lead, link, longTable, note, number, rule, section, state, strong, svg,
-  table, tight, when, whole, written } from "../dom.js";
+import { column, lead, link, longTable, note, number, rule, section, state, strong, svg, table,
+  tight, version, when, whole, written } from "../dom.js";
 import { chooser, className, valuesOf } from "../parts.js";
 import { changedFacts, sessionSection } from "../session.js";
 import { count, duration, span } from "../words.js";
@@ -58,7 +58,7 @@ const jobColumns = (runners, variants) => [
 const nightColumns = [
   tight("night", (n) => link(`#/nights?night=${n.id}`,
     n.build?.date ?? n.started_at.slice(0, 10))),
-  whole("build", (n) => (n.build ? code(n.build.version)
+  whole("build", (n) => (n.build ? version(n.build.version)
     : n.reason ?? "waits for a build")),
   column("state", (n) => [state(n.state), n.cancelled_by && ` by ${n.cancelled_by}`]),
   column("by", (n) => n.trigger),
@@ -71,10 +71,10 @@ function summary(night, jobs) {
   const spent = jobs.filter((j) => j.stored_at).reduce((sum, j) =>
     sum + (Date.parse(j.stored_at) - Date.parse(j.created_at)) / 1000, 0);
   return lead(night.build
-    ? [code(night.build.version), " ", state(night.state), `: ${count(jobs.length,
+    ? [version(night.build.version), " ", state(night.state), `: ${count(jobs.length,
       "session")} (${span(spent)} of waiting and measuring), `, voids.length > 0
       ? strong(`${voids.length} void`) : "none void", ", ",
-    count(night.regressions.length, "regression")] : night.reason,
+    count(night.regressions.length, "finding")] : night.reason,
   night.regressions.map((id) => [" ", link(`#/regressions/${id}`, `#${id}`)]));
 }
 

@@ -1,10 +1,11 @@
 // Regression: is this accusation right? The picture first, then what it rests on.
 
 import { get, list, machines } from "../api.js";
-import { code, column, copyable, el, failure, fold, link, longTable, note, number, saveText,
-  section, state, table, when, whole } from "../dom.js";
+import { column, copyable, el, failure, fold, link, longTable, note, number, saveText, section,
+  state, table, version, when, whole } from "../dom.js";
 import { extent } from "../extent.js";
-import { changeWithin, factsOf, issue, progress, verdict, workload } from "../parts.js";
+import { changeWithin, effectWords, factsOf, issue, leadOf, progress, verdict, workload,
+} from "../parts.js";
 import { profileDifference } from "../profile_difference.js";
 import { runsChart } from "../runs_chart.js";
 import { seriesHistory } from "../series_history.js";
@@ -38,7 +39,7 @@ const classColumns = [
   number("95 % interval", (c) => (c.low === null || c.low === c.high ? "–"
     : interval(c.low, c.high))),
   whole("first seen", (c) => (c.first_seen === null ? "–"
-    : link(`#/nights/${c.first_seen}`, `night ${c.first_seen}`)))];
+    : link(`#/nights?night=${c.first_seen}`, `night ${c.first_seen}`)))];
 
 /** Which machine classes show it; nothing where there is one only. */
 function machineClasses(r, known) {
@@ -47,15 +48,18 @@ function machineClasses(r, known) {
   const named = r.classes.map((c) => ({ ...c, name: `${c.machine} (${
     known.find((m) => m.id === c.machine)?.facts.cpu_model ?? "no runner"})` }));
   named.sort((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
-  return section("Machine classes", longTable(null, classColumns, named));
+  return section("Machine classes", longTable("Seen: both builds side by side. Not seen: the "
+    + "largest change of the night's screening", classColumns, named));
 }
 
 function head(r) {
   return section(["Regression ", r.id, " ", state(r.state)],
     el("p", { class: "lead" }, verdict(r)),
     el("dl", { class: "facts" },
-      el("dt", {}, "Between"), el("dd", {}, code(r.good.version), " and ",
-        code(r.bad.version), " ",
+      el("dt", {}, "Size"), el("dd", { id: "size" }, changeWithin(leadOf(r)), ", ",
+        effectWords[r.effect.source]),
+      el("dt", {}, "Between"), el("dd", {}, version(r.good.version), " and ",
+        version(r.bad.version), " ",
         link(`#/compare?good=${r.good.id}&bad=${r.bad.id}`, "compare the two builds")),
       el("dt", {}, "Issue"), el("dd", {}, issue(r)),
       r.merged_into && [el("dt", {}, "Same cause as"),
@@ -70,7 +74,9 @@ const around = (history, r) => section("The series around it", history === null
 
 function picture({ bisection, history }, r) {
   if (bisection) {
-    return section(["Level by commit ", state(bisection.state)], stepChart(bisection),
+    return section(["Level by commit ", state(bisection.state)],
+      note("Each commit's level against the good end; the step is the size above."),
+      stepChart(bisection),
       progress(bisection), note(link(`#/bisections/${bisection.id}`, "All of this search")));
   }
   return around(history, r);
@@ -81,7 +87,8 @@ function distributions(r, unit) {
   if (!confirmed?.good?.length || !confirmed.bad?.length) return null;
   const side = (name) => confirmed[name].map((value, i) =>
     ({ value, order: confirmed[`${name}_runs`]?.[i] ?? i }));
-  return section("Run by run", el("p", {}, confirmed.rule ?? ""),
+  return section("Run by run", el("p", {}, "The confirmation, which measured both builds side by ",
+    "side", r.effect.source === "search" ? " before the search" : "", ": ", confirmed.rule ?? ""),
     runsChart({ good: side("good"), bad: side("bad") }, unit));
 }
 
@@ -199,7 +206,9 @@ export const page = {
     const machine = known.find((m) => m.id === r.machine);
     return [head(r), picture(data, r), bisection && takenUpAgain(bisection), attribution(r),
       distributions(r, r.series[0].unit),
-      section("What it changed", table(null, columns, r.series)), machineClasses(r, known),
+      section("What it changed", table(r.effect.source === "screening"
+        ? "In the night that suspected it" : "Each series with both builds side by side", columns,
+      r.series)), machineClasses(r, known),
       profileDifference(profile),
       bisection && around(history, r),
       extent(r), trust(r, reports), historyOf(r, reports),

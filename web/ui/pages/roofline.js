@@ -65,7 +65,7 @@ const columns = [
   number("MFLOP", (p) => digits(p.flops / 1e6)),
   number("FLOP a byte", (p) => (p.bytes > 0 ? (p.flops / p.bytes).toFixed(2) : "–")),
   number("achieved", (p) => rate(p.flops, p.seconds)),
-  ...["math", "memory", "latency"].map((name) => number(name, (p) => limit(p, name))),
+  ...["math", "memory", "launch", "inefficient"].map((name) => number(name, (p) => limit(p, name))),
   column("longest operator", (p) => code(p.operators[0]?.name ?? "–"))];
 
 const time = (o) => o.device_seconds || o.seconds;

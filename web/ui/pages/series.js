@@ -1,8 +1,8 @@
 // Series: how has this number moved?
 
 import { all, get, list, machines } from "../api.js";
-import { code, column, el, fold, link, longTable, note, number, section, table,
-  whole } from "../dom.js";
+import { code, column, el, fold, link, longTable, note, number, section, table, version, whole
+  } from "../dom.js";
 import { addressWith, className, regressionColumns, workload } from "../parts.js";
 import { dateOf, nameOf, seriesHistory } from "../series_history.js";
 import { seriesPlot } from "../series_plot.js";
@@ -39,7 +39,7 @@ function head({ histories: [{ series: s, noise }], machine, related }, query) {
 function pointColumns(h) {
   const of = (v, i) => quantity(v, h.series.unit, h.location[i]);
   return [
-    column("build", (i) => code(h.version[i])),
+    column("build", (i) => version(h.version[i])),
     number("location", (i) => quantity(h.location[i], h.series.unit), (i) => h.location[i]),
     number("95 % interval", (i) => [h.low[i], h.high[i]].map((end) => of(end, i)).join(" to "),
       (i) => `${h.low[i]} to ${h.high[i]}`),

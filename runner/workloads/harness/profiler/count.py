@@ -11,8 +11,11 @@ class Count:
     bytes: int = 0
     unknown: int = 0  # calls with unknown floating-point operations
     dtypes: dict = field(default_factory=dict)  # bytes by type
+    kind: str | None = None  # "contraction", "normalisation", "elementwise" or "movement"
 
     def add(self, other):
+        if other.flops + other.bytes > self.flops + self.bytes:
+            self.kind = other.kind or self.kind
         self.flops += other.flops
         self.bytes += other.bytes
         self.unknown += other.unknown

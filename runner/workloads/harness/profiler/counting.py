@@ -7,7 +7,7 @@ from torch.autograd.profiler import record_function
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from . import flops
+from . import flops, gpu
 from .charging import ALLOCATES, CALL
 from .count import Count, name_of
 
@@ -24,7 +24,7 @@ class Scale(TorchDispatchMode):
         self.device = device
         self.iteration = 0
         self.counts = []
-        self.products = []  # (operator, type, dimensions, flops) of matrix products
+        self.products = []  # matrix products and convolutions
 
     @classmethod
     def _should_skip_dynamo(cls):
@@ -55,10 +55,9 @@ class Scale(TorchDispatchMode):
             return
         number = flops.count(func, given, args, kwargs, out)
         self.counts.append(Count(number or 0, moved(func, args, given, out), int(number is None),
-                                 types_of(given, out)))
-        if (dimensions := product_dimensions(func, args)) and number:
-            self.products.append(
-                (str(func.overloadpacket), name_of(given[0].dtype), dimensions, number))
+                                 types_of(given, out), flops.kind(func)))
+        if number and (product := product_of(func, args, given, number)):
+            self.products.append(product)
 
 
 def has_kernel(func, device):
@@ -110,11 +109,26 @@ def types_of(given, out):
     return sizes
 
 
-def product_dimensions(func, args):
-    """(m, n, k) of a matrix product, else None."""
-    at = {"mm": 0, "bmm": 0, "addmm": 1, "baddbmm": 1,
-          "_int_mm": 0}.get(func.overloadpacket.__name__)
+def product_of(func, args, given, number):
+    """A matrix product or a convolution as a gpu.Product, else None."""
+    name = func.overloadpacket.__name__
+    operator = str(func.overloadpacket)
+    if name in ("convolution", "_convolution", "cudnn_convolution", "convolution_backward"):
+        image, weight = args[1:3] if name == "convolution_backward" else args[:2]
+        out, inside = weight.size(0), weight[0].numel()
+        rows = number // (2 * out * inside) if out * inside else 0
+        packed = image.dim() == 4 and image.is_contiguous(memory_format=torch.channels_last)
+        return gpu.Product(operator, product_type(image, torch.backends.cudnn), (rows, out, inside),
+                           number, (weight.size(1), out), "NHWC" if packed else "NCHW")
+    at = {"mm": 0, "bmm": 0, "addmm": 1, "baddbmm": 1, "_int_mm": 0}.get(name)
     if at is None:
         return None
     first, second = args[at], args[at + 1]
-    return first.size(-2), second.size(-1), first.size(-1)
+    return gpu.Product(operator, product_type(given[0], torch.backends.cuda.matmul),
+                       (first.size(-2), second.size(-1), first.size(-1)), number)
+
+
+def product_type(tensor, backend):
+    """The type that the device multiplies in."""
+    name = name_of(tensor.dtype)
+    return "tf32" if name == "fp32" and tensor.is_cuda and backend.allow_tf32 else name

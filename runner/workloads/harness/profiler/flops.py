@@ -6,6 +6,8 @@ count so many for each element, by the tables below. An operator in no table is 
 
 import torch
 
+from .charging import ALLOCATES
+
 # One for each element of the output, as for operators with torch.Tag.pointwise.
 POINTWISE = ("_foreach_add", "_foreach_mul", "_foreach_div", "_foreach_sub", "_foreach_addcmul",
              "_foreach_addcdiv", "_foreach_sqrt", "_foreach_lerp", "_foreach_neg", "native_dropout",
@@ -26,6 +28,10 @@ EACH_INPUT = {
     "native_group_norm_backward": 16, "avg_pool2d": 1, "embedding_dense_backward": 1,
     "_is_all_true": 1, "_is_any_true": 1, "binary_cross_entropy_with_logits": 6,
     "max_pool2d_with_indices": 1}
+CONTRACTIONS = {
+    "mkldnn_rnn_layer", "mkldnn_rnn_layer_backward", "_cudnn_rnn", "_cudnn_rnn_backward",
+    "_scaled_dot_product_flash_attention_for_cpu",
+    "_scaled_dot_product_flash_attention_for_cpu_backward"}
 # These move data and compute nothing.
 MOVES = {
     "copy_", "_to_copy", "clone", "cat", "stack", "fill_", "zero_", "zeros", "ones", "full",
@@ -96,6 +102,28 @@ def attention_backward(arguments, _):
 
 def embedding_bag(arguments, _):
     return arguments[1].numel() * arguments[0].size(1)
+
+
+def kind(func):
+    """What a call does, in the classes of Ivanov et al., "Data Movement Is All You Need" (2021):
+    contractions (matrix products, convolutions, attention, recurrent layers), statistical
+    normalisations (and reductions), element-wise operators; and data that only move. None:
+    unknown."""
+    name = func.overloadpacket.__name__
+    if name in CONTRACTIONS or func.overloadpacket in _registry():
+        return "contraction"
+    if name in MOVES:
+        return "movement"
+    if torch.Tag.pointwise in func.tags or name.rstrip("_") in (*POINTWISE, "glu", "glu_backward"):
+        return "elementwise"
+    return "normalisation" if name in EACH_INPUT or name.startswith("_embedding_bag") else None
+
+
+def kind_of_row(name):
+    """The class of an operator that no call was charged to: others call it to move data, or it is
+    of none."""
+    plain = name.removeprefix("aten::")
+    return "movement" if plain in MOVES and plain not in ALLOCATES else None
 
 
 def _registry():

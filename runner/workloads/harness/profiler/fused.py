@@ -18,16 +18,19 @@ def count(node):
     product = product_of(name, [sizes for sizes, _ in inputs])
     if product:
         flops, written = product
+        kind = "contraction"
     elif name in ELEMENTWISE and inputs:
         written = math.prod(inputs[0][0])
         flops = ELEMENTWISE[name] * written
+        kind = "normalisation" if "norm" in name or "softmax" in name else "elementwise"
     elif name == "aten::copy_" and len(inputs) > 1:
         written, flops, inputs = math.prod(inputs[0][0]), 0, inputs[1:]
+        kind = "movement"
     else:
         return Count()
     size = inputs[0][1].itemsize
     moved = written * size + sum(math.prod(sizes) * dtype.itemsize for sizes, dtype in inputs)
-    return Count(flops, moved, 0, {name_of(inputs[0][1]): moved})
+    return Count(flops, moved, 0, {name_of(inputs[0][1]): moved}, kind)
 
 
 def product_of(name, shapes):

@@ -1,12 +1,16 @@
 """Finds what lies in memory before an iteration and marks what the iteration makes, as input for
 blocks.py."""
 
+from collections import Counter
+
 import torch
 from torch.autograd.profiler import record_function
 
 from harness.living import living, parameters_of
+from harness.process import forget_peak, peak_bytes
 
 from .blocks import GRADIENT, SAVED
+from .count import name_of
 from .holders import holders_of
 
 MOST_HOLDERS = 5  # that are named
@@ -50,10 +54,10 @@ class Made:
 
 class Kept:
     """What lies in memory before an iteration. What came alive after the case was `made` and is no
-    part of a model or an optimizer is `other_alive`: an iteration made it, and it stays. The
-    garbage collector finds modules, optimizers and tensors, since adapters' models are built in
-    their own ways. `foreign(part)` returns tensors that belong to no Python object; of such a
-    workload it is not known when a tensor was made, so all others are inputs."""
+    part of a model or an optimizer was kept from an earlier iteration, which made it. The garbage
+    collector finds modules, optimizers and tensors, since adapters' models are built in their own
+    ways. `foreign(part)` returns tensors that belong to no Python object; of such a workload it is
+    not known when a tensor was made, so all others are inputs."""
 
     def __init__(self, device, made, foreign=None):
         split = made.split if foreign is None else lambda tensors: (tensors, [])
@@ -77,7 +81,7 @@ class Kept:
         for name, tensors in parts.items():
             self.parts[name] = self.take([*tensors, *foreign(name)], device)
         self.holders = self.held_by_name(others, device)
-        self.parts["other_alive"] = self.take(others, device)
+        self.parts["kept_from_earlier_iterations"] = self.take(others, device)
 
     def take(self, tensors, device):
         """Bytes of their storages that no part has yet."""
@@ -87,11 +91,33 @@ class Kept:
         return sum(sizes.values())
 
     def held_by_name(self, tensors, device):
-        """Bytes of storages that are in no part yet, by who holds them; the largest."""
+        """Storages that are in no part yet, by who holds them; those of most bytes."""
         others = [tensor for tensor in tensors
                   if set(storages([tensor], device)) - self.addresses]
-        held = {name: sum(storages(some, device).values()) for name, some in holders_of(others)}
-        return dict(sorted(held.items(), key=lambda one: -one[1])[:MOST_HOLDERS])
+        held = {holder.name: {"bytes": sum(storages(some, device).values()), "tensors": len(some),
+                              "shape": usual_shape(some), "place": holder.place}
+                for holder, some in holders_of(others)}
+        return dict(sorted(held.items(), key=lambda one: -one[1]["bytes"])[:MOST_HOLDERS])
+
+
+def usual_shape(tensors):
+    """That of most of them, as "64x3x7x7 fp32"."""
+    shape, dtype = Counter((tuple(one.shape), one.dtype) for one in tensors).most_common(1)[0][0]
+    return f"{'x'.join(map(str, shape)) or 'scalar'} {name_of(dtype)}"
+
+
+def beside_kept(step, synchronize, device, made):
+    """Bytes at the peak of a plain iteration, less the tensors that lay there before: of the whole
+    process, or on a GPU of all that its allocator gave out."""
+    alive = sum(Kept(device, made, getattr(step, "kept", None)).parts.values())
+    if device == "cuda":
+        torch.cuda.reset_peak_memory_stats()
+    else:
+        forget_peak()
+    step()
+    if synchronize:
+        synchronize()
+    return (torch.cuda.max_memory_allocated() if device == "cuda" else peak_bytes()) - alive
 
 
 def watch_gradients(parameters):

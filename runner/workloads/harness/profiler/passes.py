@@ -107,8 +107,9 @@ def work_pass(step, synchronize, device, iterations):
     return charging.charge(nodes_of(results), scale.counts), scale.products
 
 
-def memory_pass(step, synchronize, device, made):
-    """Bytes at the peak by part, and who holds what an iteration before this one made."""
+def memory_pass(step, synchronize, device, made, beside_kept):
+    """Bytes at the peak by part, and who holds what an iteration before this one made.
+    `beside_kept`: what memory.beside_kept found before anything was profiled."""
     kept = memory.Kept(device, made, getattr(step, "kept", None))
     handles = memory.watch_gradients(kept.trained)
     try:
@@ -132,4 +133,6 @@ def memory_pass(step, synchronize, device, made):
             kind, address = event.name.rsplit(":", 1)
             marks.append((kind + ":", event.start_time_ns, int(address)))
     taken = [one for one in taken if window[0] <= one[0] <= window[1]]
-    return blocks.split(kept.parts, blocks.blocks_of(taken), marks), kept.holders
+    split = blocks.split(kept.parts, blocks.blocks_of(taken), marks)
+    own = split["peak"] - sum(kept.parts.values())
+    return dict(split, outside_tensors=max(0, beside_kept - own)), kept.holders

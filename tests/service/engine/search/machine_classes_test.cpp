@@ -281,6 +281,32 @@ TEST_CASE("what a search could not name joins the cause that another machine cla
     CHECK(change.state == RegressionState::merged);
     CHECK(change.evidence.find("a search on another machine class named") != std::string::npos);
   }
+  SECTION("also when it was told before") {
+    // Beside a cause that is not named yet, it has got an issue of its own.
+    Regression named = world.in_state(RegressionState::reported).at(0);
+    const auto told = named;
+    named.culprit.reset();
+    named.series.resize(1);
+    storage::change_regression(storage::Autocommit(world.db), named,
+                               {RegressionState::unconfirmed, world.clock.now(), "{}"});
+    found = storage::find_regression(world.db, found.id).value();
+    found.series.resize(1);
+    storage::update_regression(storage::Autocommit(world.db), found);
+    world.settle();
+    CHECK(storage::find_regression(world.db, found.id)->state == RegressionState::reported);
+    named = told;
+    storage::change_regression(storage::Autocommit(world.db), named,
+                               {RegressionState::reported, world.clock.now(), "{}"});
+    world.settle();
+    found = storage::find_regression(world.db, found.id).value();
+    CHECK(found.state == RegressionState::merged);
+    CHECK(found.merged_into == named.id);
+    const auto messages = storage::messages_of(world.db, found.id);
+    REQUIRE_FALSE(messages.empty());
+    CHECK(messages.back().kind == OutboxKind::close_issue);
+    CHECK(messages.back().body.find("has the same cause, and an issue of its own") !=
+          std::string::npos);
+  }
   SECTION("but not while that search goes on") {
     Regression searched = world.in_state(RegressionState::reported).at(0);
     storage::change_regression(storage::Autocommit(world.db), searched,

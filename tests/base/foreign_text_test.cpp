@@ -1,0 +1,44 @@
+#include "storage/base/foreign_text.hpp"
+
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+using namespace nightjar;
+
+TEST_CASE("Text is one line of valid UTF-8 whatever bytes a commit holds") {
+  CHECK(one_line("a\nb\tc\x01"
+                 "d\x7f") == "a b c d ");
+  CHECK(one_line("caf\xC3\xA9 \xE2\x86\x92 \xF0\x9F\x90\xA6") == "café → 🐦");
+  CHECK(one_line("caf\xE9!") == "caf\xEF\xBF\xBD!");
+  CHECK(one_line("\xC0\xAF|\xED\xA0\x80|\xF5") == "\xEF\xBF\xBD|\xEF\xBF\xBD|\xEF\xBF\xBD");
+  CHECK(one_line("cut \xE2\x86") == "cut \xEF\xBF\xBD");
+  CHECK(one_line("x\xE2\x80\xAEy\xC2\x85z") == "x y z");
+}
+
+TEST_CASE("Text is shortened by characters, never within one") {
+  CHECK(shortened("äöü", 3) == "äöü");
+  CHECK(shortened("äöüß", 3) == "äö…");
+  CHECK(shortened("", 3).empty());
+}
+
+TEST_CASE("Bytes that are no UTF-8 are replaced one by one, line ends stay") {
+  CHECK(valid_utf8("caf\xE9\n\xC3\xA9 \xE2\x86") == "caf\xEF\xBF\xBD\né \xEF\xBF\xBD\xEF\xBF\xBD");
+}
+
+TEST_CASE("Lines come out whole however the text is cut, and a long one is cut") {
+  std::vector<std::string> lines;
+  const auto hear = [&](std::string_view line) { lines.emplace_back(line); };
+  LineSplitter splitter;
+  splitter.take("Counting: 1\rCount", hear);
+  splitter.take("ing: 2\r\n\n\x1b[31mred\nlast", hear);
+  CHECK(lines == std::vector<std::string>{"Counting: 1", "Counting: 2", " [31mred"});
+  splitter.finish(hear);
+  CHECK(lines.back() == "last");
+  lines.clear();
+  const std::string much(5'000, 'x');
+  for (int part = 0; part < 1'000; ++part) splitter.take(much, hear);
+  CHECK(lines.empty());
+  splitter.take("\nnext\n", hear);
+  CHECK(lines == std::vector<std::string>{std::string(LineSplitter::longest_line, 'x'), "next"});
+}

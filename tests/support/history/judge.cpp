@@ -1,0 +1,118 @@
+// Judges the runs of a made history by the service's own rules, so that it passes its own proof.
+// tests/support/history starts it: a request in JSON a line, and an answer a line.
+#include <iostream>
+
+#include "bisect/evidence/evidence.hpp"
+#include "bisect/evidence/naming.hpp"
+#include "storage/model/job.hpp"
+#include "storage/model/json.hpp"
+#include "storage/model/json_io.hpp"
+
+namespace nightjar {
+namespace {
+using nlohmann::json;
+
+evidence::Values values_of_side(const json& side) {
+  return {field<std::vector<double>>(side, "values"), field<std::vector<RunId>>(side, "runs")};
+}
+
+json screened(const json& asked) {
+  const auto policy = bisect::policy_of_metric(field<std::string>(asked, "metric"));
+  const auto levels = field<std::vector<double>>(asked, "levels");
+  const auto tonight = values_of_side(asked.at("tonight"));
+  const auto screen = bisect::screen(levels, tonight.values, policy);
+  return json::parse(evidence::of_screening(screen, tonight, levels, policy));
+}
+
+// `more`: how many runs a side are wanted; 0: the verdict stands.
+json confirmed(const json& asked) {
+  const auto policy = bisect::policy_of_metric(field<std::string>(asked, "metric"));
+  const auto good = values_of_side(asked.at("good")), bad = values_of_side(asked.at("bad"));
+  const auto judged = bisect::confirm(good.values, bad.values, policy);
+  const bool more = judged.verdict == bisect::ConfirmationVerdict::more;
+  return {{"more", more ? judged.runs_a_side : 0},
+          {"evidence",
+           json::parse(evidence::of_confirmation({judged}, good, bad, policy, std::nullopt))}};
+}
+
+struct Asked {
+  bisect::SearchLog log;
+  bisect::SearchPolicy policy;
+  std::vector<RunId> runs;
+  std::vector<CommitSha> commits;
+  evidence::Naming naming;
+  bool is_better = false;
+};
+
+Asked search_in(const json& asked) {
+  Asked search;
+  search.commits = field<std::vector<CommitSha>>(asked, "commits");
+  search.is_better = field<bool>(asked, "is_better");
+  search.policy.max_runs = field<int>(asked, "max_runs");
+  search.policy.of_inverses = search.is_better;
+  search.log.commits = static_cast<int>(search.commits.size()) - 1;
+  for (const json& one : asked.at("untestable")) {
+    const auto position = field<int>(one, "commit");
+    search.log.untestable.push_back(position);
+    search.naming.causes[position] =
+        require_enum<UntestableCause>(field<std::string>(one, "cause"));
+  }
+  for (int position = 1; position < search.log.commits; ++position)
+    if (!search.naming.causes.contains(position)) search.log.built.push_back(position);
+  const auto policy = bisect::policy_of_metric(field<std::string>(asked, "metric"));
+  for (const json& run : asked.at("runs")) {
+    search.log.runs.push_back(
+        {field<int>(run, "session"), field<int>(run, "commit"),
+         bisect::searched_cost(field<double>(run, "value"), policy, search.is_better), -1});
+    search.runs.push_back(field<RunId>(run, "run"));
+  }
+  return search;
+}
+
+// What to measure next, or with `evidence` the end.
+json searched(const json& asked) {
+  const Asked search = search_in(asked);
+  const auto next = bisect::next_step(search.log, search.policy);
+  json answer{{"posterior", json::parse(evidence::posterior_json(next.belief, search.commits))},
+              {"expected_runs", next.belief.expected_runs}};
+  if (const auto* measure = std::get_if<bisect::Measure>(&next.step)) {
+    answer["measure"] = measure->order;
+    answer["new_session"] = measure->new_session;
+    return answer;
+  }
+  answer["evidence"] =
+      json::parse(evidence::of_search(std::get<bisect::Answer>(next.step), next.belief,
+                                      {search.log,
+                                       search.policy,
+                                       search.runs,
+                                       search.commits,
+                                       &search.naming,
+                                       {},
+                                       search.is_better,
+                                       {}}));
+  return answer;
+}
+
+json answer_to(const json& asked) {
+  const auto what = field<std::string>(asked, "ask");
+  if (what == "screening") return screened(asked);
+  if (what == "confirmation") return confirmed(asked);
+  if (what == "search") return searched(asked);
+  return json::parse(evidence::of_reason(field<std::string>(asked, "text")));
+}
+
+}  // namespace
+}  // namespace nightjar
+
+int main() {
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    try {
+      std::cout << nightjar::answer_to(nlohmann::json::parse(line)).dump() << std::endl;
+    } catch (const std::exception& error) {
+      std::cerr << "history_judge: " << error.what() << " in " << line << std::endl;
+      return 1;
+    }
+  }
+  return 0;
+}
