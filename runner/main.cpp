@@ -64,6 +64,12 @@ void add_agent(CLI::App& app, Options& options) {
   app.add_option("--authorities", options.authorities,
                  "who signs the certificate of the service's address; PEM")
       ->default_str("the system's");
+  app.add_option("--credentials", options.credentials,
+                 "logins at indexes and other hosts, a file as .netrc is");
+  app.add_option("--internal", options.internal,
+                 "https://HOST on an internal address that links of an index may lead to, may be "
+                 "repeated")
+      ->allow_extra_args(false);
   app.add_option("--rotate-after", options.rotate_after,
                  "seconds after which an own token is replaced")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))

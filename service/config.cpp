@@ -12,6 +12,7 @@
 #include "storage/base/toml.hpp"
 #include "storage/model/hex.hpp"
 #include "storage/model/metric.hpp"
+#include "web/credentials.hpp"
 #include "web/secret.hpp"
 #include "web/text.hpp"
 
@@ -24,10 +25,6 @@ constexpr double kUsualThreshold = .07;
 
 bool matches(const std::string& text, const char* pattern) {
   return Pattern(pattern).match(text).has_value();
-}
-
-bool is_http_url(const std::string& text) {
-  return matches(text, "https?://[^\\s/]+(/\\S*)?");
 }
 
 bool is_time_of_day(const std::string& text) {
@@ -47,10 +44,34 @@ void check_metric(TomlTable& section, std::string_view key, const std::string& m
   section.fail(key, "no metric is called '" + metric + "'; there are " + known);
 }
 
-// A URL without the slashes at its end, so that a path can be appended.
-void check_url(TomlTable& section, std::string_view key, std::string& url) {
-  if (!is_http_url(url)) section.fail(key, "must be an http:// or https:// URL, not '" + url + "'");
-  while (url.ends_with('/')) url.pop_back();
+// An address that may be shown to anybody. What is wrong is not repeated where it may be secret.
+std::optional<Address> address_of(TomlTable& section, std::string_view key,
+                                  const std::string& text) {
+  if (text.find('@') != std::string::npos) {
+    section.fail(key,
+                 "has a user name, or another '@': addresses are shown to all readers. Write it "
+                 "without, give user and password in [service] credentials_file, and replace that "
+                 "password, since it may have been published");
+    return std::nullopt;
+  }
+  auto address = Address::parse(text);
+  if (!address)
+    section.fail(
+        key, "must be an http:// or https:// URL without a query, not '" + shown_url(text) + "'");
+  return address;
+}
+
+void read_address(TomlTable& section, std::string_view key, Address& address) {
+  std::string text = address.text();
+  section.read(key, text);
+  if (text.empty() || section.is_wrong(key)) return;
+  address = address_of(section, key, text).value_or(Address());
+}
+
+// Origins of hosts on internal addresses.
+void read_internal(TomlTable& section, std::vector<std::string>& origins) {
+  section.read("internal", origins);
+  for (const std::string& origin : origins) address_of(section, "internal", origin);
 }
 
 void check_there(TomlTable& section, std::string_view key, const std::filesystem::path& path) {
@@ -94,8 +115,15 @@ void read_service(TomlTable section, Config::Service& service) {
   section.read("host_names", service.host_names);
   for (const std::string& name : service.host_names)
     if (!web::host_in(name)) section.fail("host_names", "'" + name + "' is no host name");
-  section.read("public_url", service.public_url);
-  if (!service.public_url.empty()) check_url(section, "public_url", service.public_url);
+  read_address(section, "public_url", service.public_url);
+  section.read("credentials_file", service.credentials_file);
+  if (!service.credentials_file.empty()) {
+    try {
+      web::Credentials::read(service.credentials_file);
+    } catch (const std::runtime_error& error) {
+      section.fail("credentials_file", error.what());
+    }
+  }
   section.read("port_file", service.port_file);
   service.samples_days =
       static_cast<int>(section.integer("samples_days", service.samples_days, 0, 36500));
@@ -170,10 +198,8 @@ void read_ci(TomlTable section, Config::Ci& ci) {
       section.fail("environments", "'" + glob +
                                        "' is no glob of build environments, as "
                                        "\"linux-jammy-py3.*-gcc11\"");
-  for (auto [key, url] : {std::pair{"api", &ci.api}, {"bucket", &ci.bucket}}) {
-    section.read(key, *url);
-    check_url(section, key, *url);
-  }
+  read_address(section, "api", ci.api);
+  read_address(section, "bucket", ci.bucket);
   section.read("repository", ci.repository);
   section.read("token_file", ci.token_file);
   std::string mirror = "searches";
@@ -192,8 +218,8 @@ void read_ci(TomlTable section, Config::Ci& ci) {
 }
 
 void read_source(TomlTable section, Config::Source& source) {
-  section.read("index", source.index);
-  if (!source.index.empty()) check_url(section, "index", source.index);
+  read_address(section, "index", source.index);
+  read_internal(section, source.internal);
   section.read("directory", source.directory);
   section.read("variant", source.variant);
   if (!matches(source.variant, "[a-z0-9.]+"))
@@ -236,8 +262,12 @@ void read_sources(TomlFile& toml, Config& config) {
 }
 
 void read_environment(TomlTable section, Config::Environment& environment) {
-  section.read("indexes", environment.indexes);
-  for (std::string& index : environment.indexes) check_url(section, "indexes", index);
+  std::vector<std::string> indexes;
+  section.read("indexes", indexes);
+  for (const std::string& index : indexes)
+    if (auto address = address_of(section, "indexes", index))
+      environment.indexes.push_back(*std::move(address));
+  read_internal(section, environment.internal);
   section.read("uv", environment.uv);
   environment.timeout =
       std::chrono::seconds(section.integer("timeout", environment.timeout.count(), 1, day_seconds));
@@ -269,6 +299,11 @@ void read_project(TomlTable section, Config& config) {
 
 void read_repository(TomlTable section, Config::Repository& repository) {
   section.read("url", repository.url);
+  if (tells_secret(repository.url))
+    section.fail("url",
+                 "has a password or a token: addresses are shown to all readers. Write it without, "
+                 "give user and password in [service] credentials_file, and replace that password, "
+                 "since it may have been published");
   // What has no scheme and is not host:path names a folder.
   if (!repository.url.empty() && repository.url.find(':') == std::string::npos) {
     std::filesystem::path folder;
@@ -418,8 +453,7 @@ void read_report(TomlTable section, Config::Report& report) {
   if (report.tracker != "dry-run" && report.tracker != "github")
     section.fail("tracker", "must be \"dry-run\" or \"github\", not '" + report.tracker + "'");
   section.read("directory", report.directory);
-  section.read("api", report.api);
-  check_url(section, "api", report.api);
+  read_address(section, "api", report.api);
   section.read("repository", report.repository);
   if (!report.repository.empty()) check_owner_name(section, "repository", report.repository);
   section.read("token_file", report.token_file);
@@ -500,10 +534,18 @@ std::string read_secret(const char* variable, const std::filesystem::path& file)
   return secret;
 }
 
+std::vector<std::string> git_login(const Config::Repository& repository) {
+  const auto origin = origin_of(repository.url);
+  const web::Login* login = origin ? web::credentials().find(*origin) : nullptr;
+  if (!login) return {};
+  return {"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=http." + repository.url + ".extraHeader",
+          "GIT_CONFIG_VALUE_0=Authorization: " + web::basic_authorization(*login)};
+}
+
 std::vector<std::string> exposed_secrets(const Config& config) {
   std::vector<std::string> warnings;
-  for (const auto& file :
-       {config.webhook.secret_file, config.report.token_file, config.source.ci.token_file})
+  for (const auto& file : {config.service.credentials_file, config.webhook.secret_file,
+                           config.report.token_file, config.source.ci.token_file})
     if (const auto warning = web::exposure(file)) warnings.push_back(*warning);
   return warnings;
 }

@@ -14,6 +14,7 @@
 #include "bisect/detection.hpp"
 #include "bisect/search.hpp"
 #include "service/project.hpp"
+#include "storage/model/address.hpp"
 #include "storage/model/enum.hpp"
 #include "storage/model/hex.hpp"
 #include "web/server/message.hpp"
@@ -59,23 +60,25 @@ struct Config {
     bool open_reads = true;
     std::vector<std::string> trusted_proxies;  // addresses of reverse proxies
     std::vector<std::string> host_names;       // in public DNS, besides public_url's
-    std::string public_url;                    // for links in reports; empty: http://address:port
+    Address public_url;                        // for links in reports; empty: http://address:port
+    std::filesystem::path credentials_file;    // logins at other hosts, as .netrc has them
     std::filesystem::path port_file;           // written once bound; for port = 0
     int samples_days = 180;  // raw samples that nothing rests on are dropped then; 0: never
   } service;
   std::vector<TokenConfig> tokens;  // [[token]]
   struct Ci {                       // [source.ci]: wheels that PyTorch's CI built for one commit
     std::vector<std::string> environments;  // globs, the best first; empty: CI is not asked
-    std::string api = "https://api.github.com";
-    std::string bucket = "https://gha-artifacts.s3.amazonaws.com";
+    Address api = "https://api.github.com";
+    Address bucket = "https://gha-artifacts.s3.amazonaws.com";
     std::string repository;                  // "owner/name"; default: repository.url's
     std::filesystem::path token_file;        // optional: GitHub then answers more requests an hour
     MirrorPolicy mirror;                     // "off", "searches" or "days:N"
     std::uint64_t wheel_bytes = 4ull << 30;  // a larger one is refused before it is fetched
   };
-  struct Source {       // [source]
-    std::string index;  // PEP 503 base URL, e.g. https://download.pytorch.org/whl/nightly/cpu
-    std::filesystem::path directory;  // or a directory of wheels
+  struct Source {   // [source]
+    Address index;  // PEP 503 base URL, e.g. https://download.pytorch.org/whl/nightly/cpu
+    std::vector<std::string> internal;  // origins that its links may lead to, though not public
+    std::filesystem::path directory;    // or a directory of wheels
     std::string variant = "cpu";
     std::string python_tag = "cp311";
     std::chrono::seconds poll{900};
@@ -84,11 +87,12 @@ struct Config {
     int first_nightlies = 1;  // the newest that a first start proves; it measures the newest
     std::uint64_t artifact_bytes = 20ull << 30;
     Ci ci;
-  } source;                            // [source], or the first [[source]]
-  std::vector<Source> more_sources;    // the other [[source]], each of a variant of its own
-  struct Environment {                 // [environment]
-    std::vector<std::string> indexes;  // PEP 503, the first has the say; empty: nothing is resolved
-    std::string uv = "uv";             // the program; a name is looked for in PATH
+  } source;                          // [source], or the first [[source]]
+  std::vector<Source> more_sources;  // the other [[source]], each of a variant of its own
+  struct Environment {               // [environment]
+    std::vector<Address> indexes;    // PEP 503, the first has the say; empty: nothing is resolved
+    std::vector<std::string> internal;  // as that of [source]
+    std::string uv = "uv";              // the program; a name is looked for in PATH
     std::chrono::seconds timeout{600};  // of resolving the packages of one wheel
   } environment;
   struct Repository {  // [repository]
@@ -138,7 +142,7 @@ struct Config {
   struct Report {                                 // [report]
     std::string tracker = "dry-run";              // or "github"
     std::filesystem::path directory = "reports";  // dry run
-    std::string api = "https://api.github.com";
+    Address api = "https://api.github.com";
     std::string repository;  // "owner/name"
     std::filesystem::path token_file;
     std::vector<std::string> labels = {"nightjar"};
@@ -172,6 +176,9 @@ Config load_config(const std::filesystem::path& file);
 inline constexpr const char* webhook_secret_variable = "NIGHTJAR_WEBHOOK_SECRET";
 inline constexpr const char* github_token_variable = "NIGHTJAR_GITHUB_TOKEN";
 std::string read_secret(const char* variable, const std::filesystem::path& file);
+// Variables that tell git alone the login of [service] credentials_file at the repository, if there
+// is one. The environment tells nobody but this user; a command line tells every user.
+std::vector<std::string> git_login(const Config::Repository& repository);
 // A sentence for each secret file that every user of this machine can read.
 std::vector<std::string> exposed_secrets(const Config& config);
 std::string webhook_secret(const Config& config);  // or webhook.secret_file's

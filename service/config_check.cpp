@@ -74,6 +74,8 @@ class PlaceCheck {
                                   .path = folder.path() / "repository.git",
                                   .branches = {config_.repository.main},
                                   .limits = {patience, patience},
+                                  .login = git_login(config_.repository),
+                                  .redaction = {},
                                   .progress = {}});
       for (const std::string& branch : repository.missing_branches())
         say("[repository] main", "the repository has no branch " + branch);

@@ -40,6 +40,7 @@
 #include "storage/provenance.hpp"
 #include "storage/regressions.hpp"
 #include "storage/trouble.hpp"
+#include "web/credentials.hpp"
 #include "web/secret.hpp"
 #include "web/server/server.hpp"
 
@@ -67,10 +68,14 @@ std::filesystem::path copy_of_repository(const Config& config) {
 git::RepositoryOptions repository_options(const Config& config) {
   git::RepositoryOptions options;
   options.url = config.repository.url;
+  options.login = git_login(config.repository);
   options.path = copy_of_repository(config);
   options.branches = {config.repository.main, config.repository.nightly};
   options.limits = {config.repository.fetch_timeout, config.repository.fetch_stall_timeout};
-  options.redaction = Redaction::of_url(options.url);
+  const auto origin = origin_of(options.url);
+  const web::Login* login = origin ? web::credentials().find(*origin) : nullptr;
+  options.redaction =
+      login ? Redaction(login->user, login->password) : Redaction::of_url(options.url);
   options.progress = [said =
                           std::chrono::steady_clock::time_point()](std::string_view line) mutable {
     const auto now = std::chrono::steady_clock::now();
@@ -122,7 +127,8 @@ struct Daemon::Impl {
         graph(repository_options(config)),
         tracker(make_tracker(config, clock)),
         places(make_places()),
-        ci_rung(config, graph, artifacts, native_state_by(graph, config.project), clock),
+        ci_rung(config, graph, artifacts, native_state_by(graph, config.project), clock,
+                stopping.get_token()),
         sender(*tracker, config.report.labels, clock),
         context{db,
                 graph,
@@ -156,9 +162,9 @@ struct Daemon::Impl {
     for (const Config::Source* one : sources_of(config)) {
       Place& place = made.emplace_back();
       place.variant = one->variant;
-      place.source = make_source(*one, config.project.package);
-      place.discovery =
-          std::make_unique<Discovery>(*place.source, graph, artifacts, config, clock, one);
+      place.source = make_source(*one, config.project.package, stopping.get_token());
+      place.discovery = std::make_unique<Discovery>(*place.source, graph, artifacts, config, clock,
+                                                    one, stopping.get_token());
     }
     return made;
   }
@@ -370,7 +376,7 @@ struct Daemon::Impl {
     if (!next) return;
     looking_at_packages = true;
     asio::post(worker, [this, task = *next] {
-      auto finding = service::look(task, config.environment);
+      auto finding = service::look(task, config.environment, stopping.get_token());
       asio::post(writer, [this, finding = std::move(finding)] { take_packages(finding); });
     });
   }
@@ -576,6 +582,7 @@ struct Daemon::Impl {
   // is lost without harm: rows are all the state there is. The writer ends last, since the others
   // post to it.
   ~Impl() {
+    stopping.request_stop();
     graph.stop();
     worker.stop();
     mailer.stop();
@@ -591,6 +598,7 @@ struct Daemon::Impl {
     tick_timer.cancel();
     poll_timer.cancel();
     server.stop();
+    stopping.request_stop();
     graph.stop();
     worker.stop();
     mailer.stop();
@@ -603,6 +611,7 @@ struct Daemon::Impl {
   storage::Database db;
   Artifacts artifacts;
   git::Repository graph;
+  std::stop_source stopping;  // what waits for a host or for uv
   std::unique_ptr<IssueTracker> tracker;
   std::vector<Place> places;
   ci::CiRung ci_rung;

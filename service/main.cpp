@@ -15,6 +15,7 @@
 #include "storage/base/log.hpp"
 #include "storage/database.hpp"
 #include "storage/restore.hpp"
+#include "web/credentials.hpp"
 
 namespace {
 using namespace nightjar;
@@ -94,6 +95,8 @@ int run(const Options& options) {
     return 2;
   }
   for (const std::string& warning : service::exposed_secrets(config)) log::warn("{}", warning);
+  if (const auto& file = config.service.credentials_file; !file.empty())
+    web::set_credentials(web::Credentials::read(file));
   if (options.check) return check(config, options);
   if (!options.backup.empty()) return back_up(config, options.backup);
   if (!options.restore.empty()) return restore(config, options.restore);

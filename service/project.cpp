@@ -6,6 +6,7 @@
 #include "storage/base/files.hpp"
 #include "storage/base/pattern.hpp"
 #include "storage/base/toml.hpp"
+#include "storage/model/address.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -88,6 +89,8 @@ Project load_project(const std::filesystem::path& file) {
   section.read("version_file", project.version_file);
   read_overlay(section, project);
   section.read("repository", project.repository);
+  if (tells_secret(project.repository))
+    section.fail("repository", "has a password or a token, which builders and readers would see");
   section.read("pins", project.pins);
   if (!is_package(project.name)) section.fail("name", "must be a name");
   if (!project.version_file.empty() && !is_below(project.version_file))

@@ -3,16 +3,17 @@
 #include <stdexcept>
 
 #include "storage/base/files.hpp"
+#include "storage/model/address.hpp"
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 
 namespace nightjar::web {
 
 std::string service_address(std::string url) {
-  while (url.ends_with('/')) url.pop_back();
-  if (!url.starts_with("http://") && !url.starts_with("https://"))
-    throw std::invalid_argument(url + " is no http:// or https:// address");
-  return url;
+  if (const auto address = Address::parse(url)) return address->text();
+  throw std::invalid_argument(url.find('@') == std::string::npos
+                                  ? shown_url(url) + " is no http:// or https:// address"
+                                  : "is no address without a user name and a password");
 }
 
 std::string token_in(const std::filesystem::path& file) {

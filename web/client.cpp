@@ -1,18 +1,22 @@
 #include "web/client.hpp"
 
+#include <arpa/inet.h>
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
 #include <cerrno>
 #include <cstring>
 #include <curl/curl.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <stdexcept>
+#include <sys/socket.h>
 #include <system_error>
 #include <unistd.h>
 
 #include "storage/base/digest.hpp"
 #include "storage/base/files.hpp"
 #include "web/certificate.hpp"
+#include "web/credentials.hpp"
 #include "web/secret.hpp"
 #include "web/text.hpp"
 
@@ -21,21 +25,24 @@ namespace {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-// Without what may be secret: user, query, fragment. By hand, since it may be no URL at all.
-std::string shown(std::string_view url) {
-  url = url.substr(0, url.find_first_of("?#"));
-  const auto scheme = url.find("://");
-  if (scheme == std::string_view::npos) return std::string(url);
-  const auto authority = url.substr(scheme + 3, url.find('/', scheme + 3) - (scheme + 3));
-  const auto at = authority.rfind('@');
-  if (at == std::string_view::npos) return std::string(url);
-  return std::string(url.substr(0, scheme + 3)) + std::string(url.substr(scheme + 3 + at + 1));
-}
-
 bool is_loopback(std::string_view url) {
   const auto parsed = boost::urls::parse_uri(url);
   return parsed && (parsed->host_ipv4_address().is_loopback() ||
                     parsed->host_ipv6_address().is_loopback() || parsed->host() == "localhost");
+}
+
+// nullopt for a name.
+std::optional<sockaddr_storage> address_in_numbers(const std::string& host) {
+  sockaddr_storage address{};
+  auto& ipv4 = reinterpret_cast<sockaddr_in&>(address);
+  auto& ipv6 = reinterpret_cast<sockaddr_in6&>(address);
+  if (::inet_pton(AF_INET, host.c_str(), &ipv4.sin_addr) == 1)
+    ipv4.sin_family = AF_INET;
+  else if (::inet_pton(AF_INET6, host.substr(0, host.find('%')).c_str(), &ipv6.sin6_addr) == 1)
+    ipv6.sin6_family = AF_INET6;
+  else
+    return std::nullopt;
+  return address;
 }
 
 struct List {
@@ -124,6 +131,10 @@ int on_progress(void* to, curl_off_t, curl_off_t, curl_off_t, curl_off_t sent) {
   return watch.ended ? 1 : 0;
 }
 
+int on_stop_asked(void* to, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  return static_cast<std::stop_token*>(to)->stop_requested() ? 1 : 0;
+}
+
 // "bytes 0-99/1234" is what was asked for, whatever the total.
 bool is_range(std::string_view content_range, std::uint64_t offset, std::uint64_t size) {
   const std::string wanted =
@@ -203,6 +214,84 @@ void identify(CURL* curl, std::string_view url) {
   set(CURLOPT_CAINFO, own.authorities);
 }
 
+// Who may be reached by a request that is under way, and who was asked for in vain.
+struct Leash {
+  CURL* curl = nullptr;
+  Reach reach{{}};
+  std::string refused;  // empty: nobody
+
+  // Where the request stands now, after redirects.
+  std::string_view url() const {
+    const char* text = nullptr;
+    curl_easy_getinfo(curl, CURLINFO_EFFECTIVE_URL, &text);
+    return text ? text : "";
+  }
+  bool allows(const sockaddr& address) {
+    const bool may =
+        reach.vouches_for(url()) || (is_proxy(address) ? may_ask_proxy() : is_public(address));
+    if (!may)
+      refused = "it leads to " + shown_url(url()) +
+                ", which is an internal address that nobody has configured";
+    return may;
+  }
+
+ private:
+  // A proxy resolves names itself.
+  bool may_ask_proxy() const {
+    const auto origin = origin_of(url());
+    const auto target = origin ? address_in_numbers(origin->host) : std::nullopt;
+    return origin && origin->host != "localhost" && !origin->host.ends_with(".localhost") &&
+           (!target || is_public(reinterpret_cast<const sockaddr&>(*target)));
+  }
+};
+
+curl_socket_t on_open(void* to, curlsocktype, curl_sockaddr* address) {
+  if (!static_cast<Leash*>(to)->allows(address->addr)) return CURL_SOCKET_BAD;
+  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+// Also of a connection that an earlier request has opened.
+int on_request(void* to, char* address, char*, int port, int) {
+  auto peer = address_in_numbers(address);
+  if (peer)  // the port is at the same place for both families
+    reinterpret_cast<sockaddr_in&>(*peer).sin_port = htons(static_cast<std::uint16_t>(port));
+  const bool may =
+      peer && static_cast<Leash*>(to)->allows(reinterpret_cast<const sockaddr&>(*peer));
+  return may ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+}
+
+// The head of an answer, before its body.
+struct RelaySink {
+  const std::function<bool(const ClientResponse&)>& head;
+  const std::function<bool(std::string_view)>& take;
+  CURL* curl = nullptr;
+  ClientResponse answer = {};
+  bool is_begun = false, is_cancelled = false;
+};
+
+std::size_t on_relay_header(char* data, std::size_t one, std::size_t size, void* to) {
+  auto& sink = *static_cast<RelaySink*>(to);
+  on_header(data, one, size, &sink.answer.headers);
+  const std::string_view line(data, size);
+  if (sink.is_begun || (line != "\r\n" && line != "\n")) return size;
+  long status = 0;
+  curl_easy_getinfo(sink.curl, CURLINFO_RESPONSE_CODE, &status);
+  const bool is_redirect =
+      status >= 300 && status < 400 && sink.answer.headers.contains("location");
+  if (status < 200 || is_redirect) return size;
+  sink.answer.status = static_cast<unsigned>(status);
+  sink.is_begun = true;
+  sink.is_cancelled = !sink.head(sink.answer);
+  return sink.is_cancelled ? 0 : size;
+}
+
+std::size_t on_relay(char* data, std::size_t, std::size_t size, void* to) {
+  auto& sink = *static_cast<RelaySink*>(to);
+  if (!sink.is_begun) return size;  // a redirect's own body
+  sink.is_cancelled = !sink.take({data, size});
+  return sink.is_cancelled ? 0 : size;
+}
+
 // Removes what a download that failed has left.
 struct PartFile {
   std::filesystem::path path;
@@ -225,6 +314,9 @@ struct Client::Impl {
   char error[CURL_ERROR_SIZE] = {};
   std::string refused_certificate;  // whose it was; empty: none was refused
   std::chrono::seconds patience{60};
+  std::optional<Reach> reach;  // nullopt: each request's own URL
+  Leash leash;
+  std::stop_token stop;
 
   Impl() {
     static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -253,6 +345,26 @@ struct Client::Impl {
     if (is_loopback(url)) curl_easy_setopt(curl, CURLOPT_PROXY, "");
     check_certificate(curl, refused_certificate);
     identify(curl, url);
+    leash = {curl, reach.value_or(Reach({url})), ""};
+    curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, on_open);
+    curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, &leash);
+    curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, on_request);
+    curl_easy_setopt(curl, CURLOPT_PREREQDATA, &leash);
+    log_in(url, secure);
+    if (!stop.stop_possible()) return;
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_stop_asked);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &stop);
+  }
+
+  // libcurl sends a login to no other host that a redirect leads to.
+  void log_in(const std::string& url, bool secure) {
+    const auto origin = origin_of(url);
+    const Login* login = origin ? credentials().find(*origin) : nullptr;
+    if (!login || (!secure && !leash.reach.vouches_for(url))) return;
+    curl_easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+    curl_easy_setopt(curl, CURLOPT_USERNAME, login->user.c_str());
+    curl_easy_setopt(curl, CURLOPT_PASSWORD, login->password.c_str());
   }
 
   void limit_stalls() {
@@ -262,6 +374,7 @@ struct Client::Impl {
 
   std::string cause(CURLcode code) const {
     const std::string said = error[0] ? error : curl_easy_strerror(code);
+    if (!leash.refused.empty()) return leash.refused;
     return refused_certificate.empty() ? said : said + " (" + refused_certificate + ")";
   }
 };
@@ -275,6 +388,14 @@ Client::~Client() = default;
 
 void Client::give_up_after(std::chrono::seconds standing_still) {
   impl_->patience = standing_still;
+}
+
+void Client::reach_only(Reach reach) {
+  impl_->reach = std::move(reach);
+}
+
+void Client::stop_with(std::stop_token stop) {
+  impl_->stop = std::move(stop);
 }
 
 Client::Result Client::send(const ClientRequest& request) {
@@ -317,12 +438,13 @@ Client::Result Client::send(const ClientRequest& request) {
         : watch.ended ? "nothing was sent, and no whole answer came, for " +
                             std::to_string(request.timeout.count()) + " ms"
                       : impl_->cause(code);
-    return {std::nullopt, {request.method + " " + shown(request.url) + ": " + why}};
+    return {std::nullopt, {request.method + " " + shown_url(request.url) + ": " + why}};
   }
   long status = 0;
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
   response.status = static_cast<unsigned>(status);
   response.body = std::move(sink.body);
+  response.url = impl_->leash.url();
   return {std::move(response), {}};
 }
 
@@ -347,8 +469,27 @@ std::optional<RangeFailure> Client::read_range(const RangeRequest& request,
   const std::string libcurl = code == CURLE_OK ? "the range was cut off" : impl_->cause(code);
   return RangeFailure{
       sink.refused.value_or(RangeFailure::Kind::no_answer),
-      "GET " + shown(request.url) + " bytes " + range + ": " + cause_of(sink, libcurl),
+      "GET " + shown_url(request.url) + " bytes " + range + ": " + cause_of(sink, libcurl),
       static_cast<unsigned>(sink.status), std::move(sink.headers)};
+}
+
+std::optional<ClientFailure> Client::relay(const ClientRequest& request,
+                                           const std::function<bool(const ClientResponse&)>& head,
+                                           const std::function<bool(std::string_view)>& take) {
+  List list;
+  CURL* curl = impl_->curl;
+  RelaySink sink{head, take, curl};
+  impl_->prepare(request.url, request.headers, list, true);
+  impl_->limit_stalls();
+  if (request.method == "HEAD") curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
+  curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_relay_header);
+  curl_easy_setopt(curl, CURLOPT_HEADERDATA, &sink);
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_relay);
+  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &sink);
+  const CURLcode code = curl_easy_perform(curl);
+  if (code == CURLE_OK && sink.is_begun) return std::nullopt;
+  const std::string why = sink.is_cancelled ? "cancelled" : impl_->cause(code);
+  return ClientFailure{request.method + " " + shown_url(request.url) + ": " + why};
 }
 
 Sha256 Client::download(const std::string& url, const Headers& headers,
@@ -356,7 +497,8 @@ Sha256 Client::download(const std::string& url, const Headers& headers,
                         std::function<bool(std::uint64_t, std::uint64_t)> progress,
                         std::uint64_t most_bytes) {
   const auto failed = [&](const std::string& why) {
-    return std::runtime_error("cannot download " + shown(url) + " to " + to.string() + ": " + why);
+    return std::runtime_error("cannot download " + shown_url(url) + " to " + to.string() + ": " +
+                              why);
   };
   PartFile part;
   part.path = to.string() + ".part-" + random_token().substr(0, 8);

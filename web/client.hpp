@@ -9,12 +9,14 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "storage/model/hex.hpp"
+#include "web/reach.hpp"
 
 namespace nightjar::web {
 
@@ -34,6 +36,7 @@ struct ClientResponse {
   unsigned status = 0;
   std::map<std::string, std::string> headers;  // names in lower case
   std::string body;
+  std::string url;  // that answered, after redirects
 };
 
 // No answer came: connection refused, time-out, cut off. The request may have been acted on.
@@ -82,7 +85,9 @@ struct ClientIdentity {
 // For all clients of this process. To be called before the first of them sends.
 void set_identity(ClientIdentity identity);
 
-// Not thread-safe; keeps its connection alive between requests.
+// Not thread-safe; keeps its connection alive between requests. A request reaches the origin of its
+// URL, and by redirects only that or public addresses. A proxy of the environment resolves names
+// itself, so behind one only addresses in numbers are judged.
 class Client {
  public:
   Client();
@@ -92,6 +97,12 @@ class Client {
 
   // Downloads and ranges that stay below 1 KiB/s for so long are given up; a minute unless told.
   void give_up_after(std::chrono::seconds standing_still);
+
+  // From now on a request reaches this and no more, its own URL included: for URLs that others made
+  // up.
+  void reach_only(Reach reach);
+  // From now on a request fails soon after `stop` is requested.
+  void stop_with(std::stop_token stop);
 
   struct Result {
     std::optional<ClientResponse> response;
@@ -106,6 +117,12 @@ class Client {
   // for the whole, only for standing still, see give_up_after().
   std::optional<RangeFailure> read_range(const RangeRequest& request,
                                          const std::function<bool(std::string_view)>& take);
+
+  // Passes an answer on while it comes: `head` gets it without its body, whatever its status, and
+  // `take` then the body block by block. Each returns false to cancel. nullopt: all was passed on.
+  std::optional<ClientFailure> relay(const ClientRequest& request,
+                                     const std::function<bool(const ClientResponse&)>& head,
+                                     const std::function<bool(std::string_view)>& take);
 
   // Downloads to `to` (through a temporary name beside it) and returns its SHA-256. More than
   // `most_bytes`, or more than six hours, is a failure. `progress` gets

@@ -44,18 +44,20 @@ std::string GitWords::with_cause(std::string_view fatal) const {
 }
 
 GitOutcome run_git(const std::filesystem::path& repository,
-                   const std::vector<std::string>& arguments, const NetworkLimits& limits,
-                   const Redaction& redaction, std::stop_token stop,
+                   const std::vector<std::string>& arguments, const std::vector<std::string>& login,
+                   const NetworkLimits& limits, const Redaction& redaction, std::stop_token stop,
                    const std::function<void(std::string_view)>& progress) {
   std::vector<std::string> command{"git", "--git-dir=" + repository.string(), "-c", "gc.auto=0"};
   command.insert(command.end(), arguments.begin(), arguments.end());
+  std::vector<std::string> variables = environment(limits);
+  variables.insert(variables.end(), login.begin(), login.end());
   GitWords words;
-  ChildOutcome ended = run_guarded(command, environment(limits), limits, std::move(stop),
-                                   [&](std::string_view line) {
-                                     const std::string shown = redaction(line);
-                                     words.hear(shown);
-                                     if (progress) progress(shown);
-                                   });
+  ChildOutcome ended =
+      run_guarded(command, variables, limits, std::move(stop), [&](std::string_view line) {
+        const std::string shown = redaction(line);
+        words.hear(shown);
+        if (progress) progress(shown);
+      });
   return {words.failure_of(ended), std::move(ended.output)};
 }
 

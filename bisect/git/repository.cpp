@@ -137,8 +137,8 @@ void Repository::open() {
 }
 
 std::string Repository::ask(const std::vector<std::string>& arguments) {
-  GitOutcome outcome = run_git(options_.path, arguments, options_.limits, options_.redaction,
-                               stop_.get_token(), options_.progress);
+  GitOutcome outcome = run_git(options_.path, arguments, options_.login, options_.limits,
+                               options_.redaction, stop_.get_token(), options_.progress);
   if (!outcome.failure.empty())
     throw std::runtime_error("cannot fetch " + shown_url_ + " into " + options_.path.string() +
                              ": " + outcome.failure + "; check [repository] url and the network");

@@ -23,7 +23,8 @@ struct RepositoryOptions {
   std::filesystem::path path;  // of the bare copy; made if it is not there
   std::vector<std::string> branches = {"main", "nightly"};  // the first must exist
   NetworkLimits limits;
-  Redaction redaction;                             // of the login, should the remote repeat it
+  std::vector<std::string> login;  // variables that tell git a password; of git alone
+  Redaction redaction;             // of the login, should the remote repeat it
   std::function<void(std::string_view)> progress;  // each line that git says while fetching
 };
 

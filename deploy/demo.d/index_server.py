@@ -115,7 +115,8 @@ class Wheels(Quiet):
 
 
 def start(day):
-    """Starts both servers in threads; returns (index URL, function that stops them)."""
+    """Starts both servers in threads; returns (index URL, where its links lead, function that stops
+    them)."""
     servers = []
     for handler in (Wheels, Pages):
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
@@ -132,13 +133,13 @@ def start(day):
         for server in servers:
             server.shutdown()
             server.server_close()
-    return f"http://127.0.0.1:{pages.server_port}/whl/nightly/cpu", stop
+    return f"http://127.0.0.1:{pages.server_port}/whl/nightly/cpu", pages.wheels_origin, stop
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--day", required=True, help="the folder that make_day.py made")
-    index, _ = start(parser.parse_args().day)
+    index, _, _ = start(parser.parse_args().day)
     print(json.dumps({"index": index}), flush=True)
     threading.Event().wait()
 

@@ -52,11 +52,11 @@ class PyTorchDay:
 
     def open(self, stage):
         """Starts what builds come from, and writes the configuration of a service for it."""
-        index, stop_index = index_server.start(self.folder)
+        index, wheels, stop_index = index_server.start(self.folder)
         self.ends.append(stop_index)
         self.ci, address, stop_ci = place.start(ci_day.REPOSITORY)
         self.ends.append(stop_ci)
-        stage.write_configuration(index, address, self.content)
+        stage.write_configuration(index, wheels, address, self.content)
 
     def publish(self, count):
         """Publishes the first `count` nightlies. CI's wheels are there before the second."""

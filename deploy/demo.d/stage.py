@@ -79,12 +79,13 @@ class Stage:
         self.processes = {}
         self.service = None
 
-    def write_configuration(self, index, ci, day):
-        """`index` and `ci` are addresses on loopback, `day` is what make_day returned."""
+    def write_configuration(self, index, wheels, ci, day):
+        """Addresses on loopback: of the index, of where its links lead, and of CI. `day` is what
+        make_day returned."""
         self.configure(
-            roles=["runner", "admin"], source=f'index = "{index}"', variant=day["variant"],
-            python_tag=day["python_tag"], repository=day["repository"], workloads=WORKLOADS,
-            metrics=["latency", "peak_cpu_memory", "failures"],
+            roles=["runner", "admin"], source=f'index = "{index}"\ninternal = ["{wheels}"]',
+            variant=day["variant"], python_tag=day["python_tag"], repository=day["repository"],
+            workloads=WORKLOADS, metrics=["latency", "peak_cpu_memory", "failures"],
             further=CI.format(ci=ci, environment=day["environment"],
                               repository=ci_day.REPOSITORY))
 

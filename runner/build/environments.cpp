@@ -214,7 +214,8 @@ void Environments::install_packages(const EnvironmentSpec& spec, std::stop_token
             [&](const fs::path& work, const fs::path& site_packages) {
               const fs::path lock = work / "requirements.txt", packages = work / "packages";
               downloader_.fetch(spec.lock->url, spec.lock->sha256, lock, stop);
-              install_locked({config_.uv, config_.python}, lock, packages, stop);
+              install_locked({config_.uv, config_.python, config_.cache / "uv", config_.internal},
+                             lock, packages, stop);
               translate(packages, {}, stop);
               const std::string base = folder_name(without_lock(spec));
               link_tree(folder_of(base) / "site-packages", site_packages);

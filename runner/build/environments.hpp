@@ -21,6 +21,7 @@ struct EnvironmentsConfig {
   std::filesystem::path cache;
   std::filesystem::path python;
   std::string uv = "uv";  // installs the packages of locks; a name is looked for in PATH
+  std::vector<std::string> internal = {};  // see Installer
   std::int64_t limit_bytes = 40LL << 30;
   DownloadConfig download;
   // Of what a build does here: it is compiled to byte code and imported. nullopt: neither happens

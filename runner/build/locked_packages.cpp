@@ -1,77 +1,98 @@
 #include "runner/build/locked_packages.hpp"
 
-#include <algorithm>
-#include <cctype>
-
 #include "runner/build/unpack.hpp"
 #include "runner/process/failure.hpp"
 #include "storage/base/files.hpp"
 #include "storage/base/guarded_child.hpp"
+#include "storage/model/lock_text.hpp"
+#include "web/index_mirror.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 namespace {
 
-bool is_of_name(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.';
+LockText read_lock(const fs::path& file) {
+  auto lock = parse_lock_text(read_file(file).value_or("no file"));
+  if (!lock)
+    throw BrokenArchive(
+        "the lock of its packages has a line that is no package with a version and hashes, and no "
+        "index");
+  return *std::move(lock);
 }
 
-// "name==1.0", "name[extra]==1.0 ; marker". Neither a path, nor an address, nor an option.
-bool is_pin(std::string_view line) {
-  const auto name = std::ranges::find_if_not(line, is_of_name) - line.begin();
-  if (name == 0 || !std::isalnum(static_cast<unsigned char>(line.front()))) return false;
-  line.remove_prefix(static_cast<std::size_t>(name));
-  if (line.starts_with("[")) line.remove_prefix(std::min(line.find(']'), line.size() - 1) + 1);
-  return line.starts_with("==") && line.find('@') == line.npos && line.find("://") == line.npos;
+std::vector<Address> addresses_of(const LockText& lock) {
+  return {lock.indexes.begin(), lock.indexes.end()};
 }
 
-bool belongs_to_lock(std::string_view line) {
-  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-  return line.empty() || line.starts_with("#") || line.starts_with("--hash=sha256:") ||
-         line.starts_with("--index-url ") || line.starts_with("--extra-index-url ") || is_pin(line);
+web::Reach reach_of(const LockText& lock, const Installer& with) {
+  std::vector<std::string> vouched = with.internal;
+  vouched.insert(vouched.end(), lock.indexes.begin(), lock.indexes.end());
+  return web::Reach(vouched);
+}
+
+// As uv finds it from another folder. A name without a folder is looked for in PATH.
+std::string python_text(const fs::path& python) {
+  return (python.has_parent_path() ? fs::absolute(python) : python).string();
+}
+
+std::vector<std::string> command_for(const Installer& with, const std::vector<std::string>& indexes,
+                                     const fs::path& packages, const fs::path& to,
+                                     const fs::path& folder) {
+  std::vector<std::string> command{with.uv,
+                                   "pip",
+                                   "install",
+                                   "--directory",
+                                   folder.string(),
+                                   "--cache-dir",
+                                   with.cache.string(),
+                                   "--quiet",
+                                   "--no-config",
+                                   "--no-python-downloads",
+                                   "--keyring-provider",
+                                   "disabled",
+                                   "--no-deps",
+                                   "--require-hashes",
+                                   "--only-binary",
+                                   ":all:",
+                                   "--no-progress",
+                                   "--color",
+                                   "never",
+                                   "--python",
+                                   python_text(with.python),
+                                   "--target",
+                                   to.string(),
+                                   "--requirements",
+                                   packages.string()};
+  if (indexes.empty()) command.emplace_back("--no-index");
+  for (std::size_t i = 0; i < indexes.size(); ++i)
+    command.insert(command.end(),
+                   {i + 1 < indexes.size() ? "--index" : "--default-index", indexes[i]});
+  return command;
 }
 
 }  // namespace
 
-void require_pins(std::string_view lock) {
-  while (!lock.empty()) {
-    const auto end = std::min(lock.find_first_of("\r\n"), lock.size());
-    const std::string_view line = lock.substr(0, end);
-    if (!belongs_to_lock(line))
-      throw BrokenArchive("the lock has a line that pins no package: '" +
-                          std::string(line.substr(0, 80)) + "'");
-    lock.remove_prefix(std::min(end + 1, lock.size()));
-  }
-}
-
 void install_locked(const Installer& with, const fs::path& lock, const fs::path& to,
                     std::stop_token stop) {
-  require_pins(read_file(lock).value_or(""));
-  fs::create_directories(to);
-  const std::vector<std::string> command{with.uv,
-                                         "pip",
-                                         "install",
-                                         "--quiet",
-                                         "--no-config",
-                                         "--no-deps",
-                                         "--require-hashes",
-                                         "--only-binary",
-                                         ":all:",
-                                         "--no-progress",
-                                         "--color",
-                                         "never",
-                                         "--python",
-                                         with.python.string(),
-                                         "--target",
-                                         to.string(),
-                                         "--requirements",
-                                         lock.string()};
-  const ChildOutcome ended = run_guarded(command, network_environment(), {30min, 15min}, stop);
+  const LockText content = read_lock(lock);
+  const fs::path target = fs::absolute(to), folder = target.parent_path() / "uv";
+  fs::create_directories(target);
+  fs::create_directories(folder);
+  fs::create_directories(with.cache);
+  const fs::path packages = folder / "packages.txt";
+  write_output(packages, packages_text(content));
+  const web::IndexMirror mirror(addresses_of(content), reach_of(content, with));
+  const auto command = command_for(with, mirror.urls(), packages, target, folder);
+  auto environment = private_environment(folder.string());
+  for (std::string& variable : mirror.environment()) environment.push_back(std::move(variable));
+  const ChildOutcome ended = run_guarded(command, environment, {30min, 15min}, stop);
   if (stop.stop_requested()) throw Stopped();
-  if (!ended.fine())
-    throw TransientFailure("cannot install the packages of a build: " + ended.failure(with.uv) +
-                           (ended.is_missing ? "; install uv" : ""));
+  if (ended.fine()) return;
+  const std::string missed = mirror.failure();
+  throw TransientFailure("cannot install the packages of a build: " +
+                         (missed.empty() ? mirror.as_outside(ended.failure(with.uv)) : missed) +
+                         (ended.is_missing ? "; install uv" : ""));
 }
 
 }  // namespace nightjar::runner

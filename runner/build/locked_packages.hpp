@@ -7,21 +7,21 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace nightjar::runner {
 
 struct Installer {
   std::string uv;
-  std::filesystem::path python;  // for which they are installed
+  std::filesystem::path python;       // for which they are installed
+  std::filesystem::path cache;        // of uv
+  std::vector<std::string> internal;  // origins on internal addresses that indexes may lead to
 };
 
-// Throws BrokenArchive if a line of a requirements file is something else than a pinned package,
-// its hash, or the address of an index: a path or an option could have uv run a build's own code.
-void require_pins(std::string_view lock);
-
-// Makes the folder `to` with the packages of the requirements file `lock`. Throws as require_pins()
-// does, and TransientFailure, since that a package cannot be had now says nothing of the build that
-// wants it.
+// Makes the folder `to` with the packages of the lock in the file `lock`. Throws TransientFailure,
+// since that a package cannot be had now says nothing of the build that wants it, and BrokenArchive
+// if the file has a line that is not of a lock. uv sees only what web::IndexMirror shows it of the
+// lock's indexes, and nothing of this user but the cache.
 void install_locked(const Installer& with, const std::filesystem::path& lock,
                     const std::filesystem::path& to, std::stop_token stop);
 

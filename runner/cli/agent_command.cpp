@@ -22,6 +22,7 @@
 #include "storage/base/log.hpp"
 #include "web/access.hpp"
 #include "web/client.hpp"
+#include "web/credentials.hpp"
 #include "web/secret.hpp"
 
 namespace nightjar::runner {
@@ -87,7 +88,7 @@ ConfinementRequest confinement_request(const Options& options, const AgentConfig
     request.mode = require_enum<ConfinementMode>(options.confinement);
   for (const auto& path : options.visible) request.shown.push_back(fs::absolute(path));
   for (const fs::path& file : {fs::path(options.token_file), fs::path(options.enrol_file),
-                               options.certificate, options.key})
+                               options.certificate, options.key, options.credentials})
     if (!file.empty()) request.hidden.push_back(fs::absolute(file));
   if (!options.token_file.empty())  // a token that a killed agent had not put in place yet
     request.hidden.push_back(fs::absolute(options.token_file + ".next"));
@@ -103,6 +104,7 @@ std::unique_ptr<Executor> make_executor(const Options& options, AgentConfig& age
   environments.python = python_of(options);
   environments.limit_bytes = options.cache_bytes;
   environments.uv = options.uv;
+  environments.internal = options.internal;
   environments.download.service = agent.service;
   environments.download.token = agent.token;
   if (!options.scripted.empty())
@@ -135,8 +137,13 @@ fs::path readable(const std::string& option, const fs::path& file) {
   return fs::absolute(file);
 }
 
-// Says which certificates belong to the connection with the service.
+// Says which certificates belong to the connection with the service, and how to log in elsewhere.
 void identify(const Options& options, const std::string& service) {
+  if (!options.credentials.empty()) {
+    const fs::path file = readable("--credentials", options.credentials);
+    if (const auto warning = web::exposure(file)) log::warn("{}", *warning);
+    web::set_credentials(web::Credentials::read(file));
+  }
   if (!options.key.empty() && options.certificate.empty())
     throw WrongUse("--key belongs to a --certificate, and there is none");
   const web::ClientIdentity identity{service, readable("--certificate", options.certificate),

@@ -16,6 +16,8 @@ namespace nightjar::runner {
 struct Options {
   std::string service, token_file, enrol_file, name;
   std::filesystem::path certificate, key, authorities;  // of the agent's connection
+  std::filesystem::path credentials;                    // of the agent: logins at other hosts
+  std::vector<std::string> internal;                    // of the agent: origins
   std::int64_t rotate_after = 30LL * 24 * 3600;         // of the agent, seconds
   std::string until;                // of the agent: RFC 3339, or seconds from now
   std::optional<int> idle;          // of the agent, seconds

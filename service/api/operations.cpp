@@ -205,6 +205,10 @@ web::Response lock(const storage::Database& db, const web::Request& request) {
   const auto sha256 = Sha256::parse(name);
   const auto found = sha256 ? storage::find_lock(db, *sha256) : std::nullopt;
   if (!found) return web::problem(404, "Not found", "There is no lock '" + name + "' here.");
+  // Earlier versions wrote the addresses of indexes as they were configured, with passwords.
+  if (found->text.find('@') != std::string::npos)
+    return web::problem(404, "Not found",
+                        "This lock is not shown: an address in it tells a secret.");
   web::Response response;
   response.content_type = "text/plain; charset=utf-8";
   response.body = found->text;

@@ -5,9 +5,11 @@
 
 namespace nightjar::service {
 
-std::unique_ptr<BuildSource> make_source(const Config::Source& config, const std::string& package) {
+std::unique_ptr<BuildSource> make_source(const Config::Source& config, const std::string& package,
+                                         std::stop_token stop) {
   const WantedWheels wanted{config.variant, config.python_tag, package};
-  if (config.directory.empty()) return std::make_unique<IndexSource>(config.index, wanted);
+  if (config.directory.empty())
+    return std::make_unique<IndexSource>(config.index, config.internal, wanted, std::move(stop));
   return std::make_unique<DirectorySource>(config.directory, wanted);
 }
 
@@ -17,7 +19,7 @@ std::string keys_to_check(const Config::Source& source, const Project& project) 
 }
 
 std::string nothing_listed(const Config::Source& source, const Project& project) {
-  const std::string where = source.index.empty() ? source.directory.string() : source.index;
+  const std::string where = source.index.empty() ? source.directory.string() : source.index.text();
   return where + " lists no wheel of " + project.package + " of variant " + source.variant +
          " for " + source.python_tag + "; check " + keys_to_check(source, project);
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -50,8 +51,10 @@ class BuildSource {
   virtual Sha256 fetch(const ListedWheel& wheel, const std::filesystem::path& to) = 0;
 };
 
-// The source that the configuration names, of the wheels of this package.
-std::unique_ptr<BuildSource> make_source(const Config::Source& config, const std::string& package);
+// The source that the configuration names, of the wheels of this package. What it waits for fails
+// soon after `stop` is requested.
+std::unique_ptr<BuildSource> make_source(const Config::Source& config, const std::string& package,
+                                         std::stop_token stop = {});
 
 // "[source] index, variant and python_tag": what decides which wheels a source lists.
 std::string keys_to_check(const Config::Source& source, const Project& project);

@@ -65,13 +65,15 @@ struct Download {
 }  // namespace
 
 Discovery::Discovery(BuildSource& source, git::CommitGraph& graph, Artifacts& artifacts,
-                     const Config& config, const Clock& clock, const Config::Source* place)
+                     const Config& config, const Clock& clock, const Config::Source* place,
+                     std::stop_token stop)
     : source_(source),
       graph_(graph),
       artifacts_(artifacts),
       config_(config),
       place_(place ? *place : config.source),
-      clock_(clock) {}
+      clock_(clock),
+      stop_(std::move(stop)) {}
 
 Known Discovery::known(storage::Database& db) const {
   Known known;
@@ -203,8 +205,13 @@ std::optional<Sha256> Discovery::bring(const ListedWheel& wheel, bool gone,
 // Throws if an index cannot be asked now.
 void Discovery::lock(Build& build, const WheelFacts& facts, Survey& survey) const {
   if (config_.environment.indexes.empty()) return;
+  if (!facts.unreadable.empty()) {
+    build.state = BuildState::unusable;
+    build.reason = facts.unreadable;
+    return;
+  }
   try {
-    survey.lock = resolve(facts.requires_dist, build.needs, config_.environment);
+    survey.lock = resolve(facts.requires_dist, build.needs, config_.environment, stop_);
     build.lock = survey.lock->sha256;
   } catch (const Unresolvable& error) {
     build.state = BuildState::unusable;

@@ -52,10 +52,12 @@ struct Changes {
 
 class Discovery {
  public:
-  // `place`: which of the configured sources `source` is; nullptr: the first.
+  // `place`: which of the configured sources `source` is; nullptr: the first. After `stop` is
+  // requested nothing is resolved.
   // look(), restore() and everything else that uses `source` or `graph` belongs on one thread.
   Discovery(BuildSource& source, git::CommitGraph& graph, Artifacts& artifacts,
-            const Config& config, const Clock& clock, const Config::Source* place = nullptr);
+            const Config& config, const Clock& clock, const Config::Source* place = nullptr,
+            std::stop_token stop = {});
 
   Known known(storage::Database& db) const;
   // Lists the source and settles at most one build, oldest first: proved and in the artifacts, or
@@ -98,6 +100,7 @@ class Discovery {
   const Config& config_;
   const Config::Source& place_;
   const Clock& clock_;
+  const std::stop_token stop_;
   std::map<std::string, Backoff> backoff_;  // by URL; a restart may try again at once
   std::string repository_failure_;          // of the last fetch; not every look needs one
 };

@@ -5,37 +5,12 @@
 #include <stdexcept>
 
 #include "service/builds/wheel_name.hpp"
+#include "storage/model/address.hpp"
+#include "web/anchors.hpp"
 
 namespace nightjar::service {
 
 namespace {
-
-bool is_scheme(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' ||
-           c == '-' || c == '.';
-  });
-}
-
-// "/a/./b/../c" to "/a/c".
-std::string without_dots(std::string_view path) {
-  std::vector<std::string_view> kept;
-  bool folder = false;
-  while (!path.empty()) {
-    path.remove_prefix(1);  // the slash
-    const std::string_view part = path.substr(0, path.find('/'));
-    path.remove_prefix(part.size());
-    folder = part.empty() || part == "." || part == "..";
-    if (part == "..") {
-      if (!kept.empty()) kept.pop_back();
-    } else if (!folder) {
-      kept.push_back(part);
-    }
-  }
-  std::string result;
-  for (const std::string_view part : kept) result.append("/").append(part);
-  return folder || result.empty() ? result + "/" : result;
-}
 
 std::string in_quotes(std::string_view text) {
   return std::string("'").append(text).append("'");
@@ -66,29 +41,6 @@ bool is_of_variant(const WheelName& name, const WantedWheels& wanted) {
 }
 
 }  // namespace
-
-std::optional<std::string> resolve_url(std::string_view base, std::string_view href) {
-  const auto colon = href.find(':');
-  if (colon != std::string_view::npos && is_scheme(href.substr(0, colon))) {
-    if (href.starts_with("http://") || href.starts_with("https://")) return std::string(href);
-    return std::nullopt;
-  }
-  base = base.substr(0, base.find_first_of("?#"));
-  const auto scheme_end = base.find("://");
-  if (scheme_end == std::string_view::npos) return std::nullopt;
-  if (href.starts_with("//"))
-    return std::string(base.substr(0, scheme_end + 1)) + std::string(href);
-  const auto host_end = base.find('/', scheme_end + 3);
-  const std::string origin(base.substr(0, host_end));
-  std::string folder(host_end == std::string_view::npos ? "/" : base.substr(host_end));
-  folder.resize(folder.rfind('/') + 1);
-  const std::string_view path = href.substr(0, href.find_first_of("?#"));
-  const std::string_view tail = href.substr(path.size());
-  if (path.empty()) return std::nullopt;  // the page itself
-  return origin +
-         without_dots(path.starts_with('/') ? std::string(path) : folder + std::string(path)) +
-         std::string(tail);
-}
 
 std::optional<ListedWheel> select_wheel(std::string_view file_name, const WantedWheels& wanted,
                                         std::string& problem) {
@@ -125,22 +77,23 @@ std::vector<ListedWheel> in_order(std::vector<ListedWheel> wheels) {
 
 IndexPage read_index_page(std::string_view page_url, std::string_view html,
                           const WantedWheels& wanted) {
-  const std::vector<Anchor> anchors = read_anchors(html);
+  const std::vector<web::Anchor> anchors = web::read_anchors(html);
   if (anchors.empty())
     throw std::runtime_error(std::string(page_url) + " has no links: this is no index of wheels");
   IndexPage page;
-  for (const Anchor& anchor : anchors) {
+  for (const web::Anchor& anchor : anchors) {
     const auto fragment_at = std::min(anchor.href.find('#'), anchor.href.size());
     const std::string fragment = anchor.href.substr(std::min(fragment_at + 1, anchor.href.size()));
     const std::string href = anchor.href.substr(0, fragment_at);
     std::string problem;
     auto wheel = select_wheel(file_name_of(href), wanted, problem);
     if (wheel && !anchor.yanked) {
-      const auto url = resolve_url(page_url, href);
+      const auto url = web::resolve_url(page_url, href);
       bool broken_hash = false;
       wheel->sha256 = hash_of(fragment, broken_hash);
-      if (!url) problem = in_quotes(anchor.href) + " is no URL that can be fetched";
-      if (broken_hash) problem = in_quotes(anchor.href) + " has a broken SHA-256";
+      if (!url || shown_url(*url).size() < url->substr(0, url->find_first_of("?#")).size())
+        problem = in_quotes(shown_url(anchor.href)) + " is no URL that can be fetched";
+      if (broken_hash) problem = in_quotes(shown_url(anchor.href)) + " has a broken SHA-256";
       wheel->url = url.value_or("");
       if (problem.empty()) page.wheels.push_back(std::move(*wheel));
     }

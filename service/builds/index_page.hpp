@@ -1,5 +1,4 @@
-// The anchors of a PEP 503 page, read tolerantly: real index pages are written by many hands. Pure;
-// used by IndexSource.
+// A PEP 503 page as the wheels that it lists. Pure; used by IndexSource.
 #pragma once
 
 #include <optional>
@@ -10,20 +9,6 @@
 #include "service/builds/build_source.hpp"
 
 namespace nightjar::service {
-
-struct Anchor {
-  std::string href;     // as written, entities resolved
-  bool yanked = false;  // PEP 592: withdrawn, not to be installed
-};
-// In order of appearance, in UTF-8 whatever the page's bytes are. Comments and scripts are skipped.
-// An anchor is left out if it has no href, is cut off, or has a quote that is never closed.
-std::vector<Anchor> read_anchors(std::string_view html);
-
-// RFC 3986 section 5.2 for http(s) bases: absolute, "//host/...", "/path", "relative", "../up".
-// nullopt if the result is no http(s) URL. Not Boost.URL's: in 1.81 it turns the "%2B" of a path
-// into
-// "+", which object stores take for a space, and keeps "/.." at the root.
-std::optional<std::string> resolve_url(std::string_view base, std::string_view href);
 
 struct IndexPage {
   std::vector<ListedWheel> wheels;    // as BuildSource::list() promises

@@ -6,9 +6,14 @@
 
 namespace nightjar::service {
 
-IndexSource::IndexSource(std::string index, WantedWheels wanted)
-    : page_url_(std::move(index) + "/" + normalized_name(wanted.package) + "/"),
-      wanted_(std::move(wanted)) {}
+IndexSource::IndexSource(const Address& index, std::vector<std::string> internal,
+                         WantedWheels wanted, std::stop_token stop)
+    : page_url_(index.text() + "/" + normalized_name(wanted.package) + "/"),
+      wanted_(std::move(wanted)) {
+  internal.push_back(index.text());
+  client_.reach_only(web::Reach(internal));
+  client_.stop_with(std::move(stop));
+}
 
 std::vector<ListedWheel> IndexSource::list() {
   problems_.clear();
@@ -20,7 +25,7 @@ std::vector<ListedWheel> IndexSource::list() {
   if (result.response->status != 200)
     throw std::runtime_error("cannot list builds: " + page_url_ + " answered " +
                              std::to_string(result.response->status));
-  IndexPage page = read_index_page(page_url_, result.response->body, wanted_);
+  IndexPage page = read_index_page(result.response->url, result.response->body, wanted_);
   problems_ = std::move(page.problems);
   return std::move(page.wheels);
 }

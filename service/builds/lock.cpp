@@ -1,15 +1,16 @@
 #include "service/builds/lock.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "storage/base/digest.hpp"
 #include "storage/base/files.hpp"
 #include "storage/base/guarded_child.hpp"
+#include "web/index_mirror.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -17,7 +18,8 @@ namespace {
 constexpr std::size_t kMostVersions = 64;
 // uv's words. Its exit status is 1 also for an index that answers with something else than a page.
 constexpr const char* kNoSolution = "No solution found";
-constexpr const char* kRefused = "hint: An index";
+constexpr const char* kUrlDependency = "was included as a URL dependency";
+constexpr const char* kRequirements = "requirements.txt";  // also told in what uv says
 
 // "cp311" -> "3.11"; nullopt for anything else.
 std::optional<std::string> python_version(const BuildNeeds& needs) {
@@ -33,17 +35,52 @@ std::string platform(const BuildNeeds& needs) {
   return machine + (tag.starts_with("manylinux_2_28") ? "-manylinux_2_28" : "-unknown-linux-gnu");
 }
 
+// Of this user alone, and gone when this is.
+class PrivateFolder {
+ public:
+  PrivateFolder() {
+    std::string name = std::filesystem::temp_directory_path() / "nightjar-uv-XXXXXX";
+    if (!::mkdtemp(name.data())) throw std::runtime_error("cannot make the folder " + name);
+    path_ = name;
+  }
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+  ~PrivateFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+web::Reach reach_of(const Config::Environment& config) {
+  std::vector<std::string> vouched = config.internal;
+  for (const Address& index : config.indexes) vouched.push_back(index.text());
+  return web::Reach(vouched);
+}
+
 // Whether a package's own requirements are resolved, too.
 enum class Dependencies { resolved, left_out };
 
+// `folder` is uv's own, and has the requirements.
 std::vector<std::string> command_for(const BuildNeeds& needs, const Config::Environment& config,
-                                     const std::string& file, Dependencies dependencies) {
+                                     const std::vector<std::string>& indexes,
+                                     const std::string& folder, Dependencies dependencies) {
   std::vector<std::string> command{config.uv,
                                    "pip",
                                    "compile",
-                                   file,
+                                   kRequirements,
+                                   "--directory",
+                                   folder,
+                                   "--cache-dir",
+                                   folder + "/cache",
                                    "--quiet",
                                    "--no-config",
+                                   "--no-python-downloads",
+                                   "--keyring-provider",
+                                   "disabled",
                                    "--no-header",
                                    "--no-annotate",
                                    "--no-progress",
@@ -52,68 +89,54 @@ std::vector<std::string> command_for(const BuildNeeds& needs, const Config::Envi
                                    "--generate-hashes",
                                    "--only-binary",
                                    ":all:",
-                                   "--emit-index-url",
                                    "--python-platform",
                                    platform(needs)};
   if (const auto python = python_version(needs))
     command.insert(command.end(), {"--python-version", *python});
   if (dependencies == Dependencies::left_out) command.emplace_back("--no-deps");
-  for (std::size_t i = 0; i < config.indexes.size(); ++i)
-    command.insert(command.end(), {i + 1 < config.indexes.size() ? "--index" : "--default-index",
-                                   config.indexes[i]});
+  for (std::size_t i = 0; i < indexes.size(); ++i)
+    command.insert(command.end(),
+                   {i + 1 < indexes.size() ? "--index" : "--default-index", indexes[i]});
   return command;
 }
 
-// A file that is gone when this is.
-class Scratch {
- public:
-  explicit Scratch(const std::string& text) {
-    char name[] = "/tmp/nightjar-requirements-XXXXXX";
-    const int file = ::mkstemp(name);
-    if (file < 0) throw std::runtime_error("cannot write a file of requirements below /tmp");
-    ::close(file);
-    path_ = name;
-    write_output(path_, text);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() { ::unlink(path_.c_str()); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-// Of the first line of a package in a requirements file.
-LockedPackage package_in(const std::string& line) {
-  LockedPackage package{line.substr(0, line.find_first_of(" =@;\\")), ""};
-  if (const auto equals = line.find("=="); equals != std::string::npos) {
-    const std::string version = line.substr(equals + 2);
-    package.version = version.substr(0, version.find_first_of(" ;\\"));
-  }
-  return package;
+std::vector<std::string> environment_for(const web::IndexMirror& mirror,
+                                         const std::string& folder) {
+  auto environment = private_environment(folder);
+  for (std::string& variable : mirror.environment()) environment.push_back(std::move(variable));
+  return environment;
 }
 
-Lock resolve_with(const std::vector<std::string>& requirements, const BuildNeeds& needs,
-                  const Config::Environment& config, Dependencies dependencies) {
+Lock resolve_with(const std::vector<Requirement>& requirements, const BuildNeeds& needs,
+                  const Config::Environment& config, Dependencies dependencies,
+                  const std::stop_token& stop) {
   std::string wanted;
-  for (const std::string& requirement : requirements) wanted += requirement + "\n";
-  const Scratch file(wanted);
+  for (const Requirement& requirement : requirements) wanted += requirement.text() + "\n";
+  const PrivateFolder folder;
+  write_output(folder.path() / kRequirements, wanted);
+  const web::IndexMirror mirror(config.indexes, reach_of(config));
   const ChildLimits limits{config.timeout, config.timeout};
-  // What an index that answers 401 or 403 would have listed is not known.
-  bool is_refused = false;
-  const ChildOutcome ended = run_guarded(
-      command_for(needs, config, file.path(), dependencies), network_environment(), limits, {},
-      [&](std::string_view line) { is_refused |= line.find(kRefused) != line.npos; });
-  const bool no_solution = ended.stopped.empty() && WIFEXITED(ended.status) &&
-                           WEXITSTATUS(ended.status) == 1 && !is_refused &&
-                           ended.said.find(kNoSolution) != ended.said.npos;
-  if (no_solution) throw Unresolvable("its packages cannot be installed: " + ended.said);
+  const ChildOutcome ended =
+      run_guarded(command_for(needs, config, mirror.urls(), folder.path().string(), dependencies),
+                  environment_for(mirror, folder.path().string()), limits, stop);
+  // What an index that does not answer, or answers 401 or 403, would have listed is not known.
+  const std::string missed = mirror.failure(), said = mirror.as_outside(ended.said);
+  const bool no_solution =
+      ended.stopped.empty() && WIFEXITED(ended.status) && WEXITSTATUS(ended.status) > 0 &&
+      missed.empty() &&
+      (said.find(kNoSolution) != said.npos || said.find(kUrlDependency) != said.npos);
+  if (no_solution) throw Unresolvable("its packages cannot be installed: " + said);
   if (!ended.fine())
     throw std::runtime_error(
-        "cannot resolve the packages of a wheel: " + ended.failure(config.uv) +
+        "cannot resolve the packages of a wheel: " +
+        (missed.empty() ? mirror.as_outside(ended.failure(config.uv)) : missed) +
         (ended.is_missing ? "; install uv, or name it in [environment] uv" : ""));
-  return lock_of(ended.output);
+  auto locked = parse_lock_text(ended.output);
+  if (!locked)
+    throw std::runtime_error("cannot resolve the packages of a wheel: " + config.uv +
+                             " wrote what is no list of packages with versions and hashes");
+  for (const Address& index : config.indexes) locked->indexes.push_back(index.text());
+  return lock_of(*locked);
 }
 
 // A bound may not have a local part ("3.5.1+git0123456").
@@ -124,12 +147,15 @@ std::string without_local(const std::string& version) {
 // From the highest to the lowest.
 std::vector<std::string> versions_below(const std::string& name, const std::string& above,
                                         std::string below, const BuildNeeds& needs,
-                                        const Config::Environment& config) {
+                                        const Config::Environment& config,
+                                        const std::stop_token& stop) {
   std::vector<std::string> versions;
   try {
     while (versions.size() < kMostVersions) {
       const std::string range = name + ">" + without_local(above) + ",<" + without_local(below);
-      const Lock found = resolve_with({range}, needs, config, Dependencies::left_out);
+      const auto wanted = is_package_name(name) ? Requirement::parse(range) : std::nullopt;
+      if (!wanted) throw Unresolvable(unreadable_requirement(range));
+      const Lock found = resolve_with({*wanted}, needs, config, Dependencies::left_out, stop);
       if (found.packages.empty() || found.packages.front().version == below) break;
       below = found.packages.front().version;
       versions.push_back(below);
@@ -141,26 +167,24 @@ std::vector<std::string> versions_below(const std::string& name, const std::stri
 
 }  // namespace
 
-Lock resolve(const std::vector<std::string>& requirements, const BuildNeeds& needs,
-             const Config::Environment& config) {
-  return resolve_with(requirements, needs, config, Dependencies::resolved);
+Lock resolve(const std::vector<Requirement>& requirements, const BuildNeeds& needs,
+             const Config::Environment& config, std::stop_token stop) {
+  return resolve_with(requirements, needs, config, Dependencies::resolved, stop);
 }
 
 std::vector<std::string> versions_between(const std::string& name, const std::string& good,
                                           const std::string& bad, const BuildNeeds& needs,
-                                          const Config::Environment& config) {
+                                          const Config::Environment& config, std::stop_token stop) {
   if (good.empty() || bad.empty()) return {};
-  auto upwards = versions_below(name, good, bad, needs, config);
+  auto upwards = versions_below(name, good, bad, needs, config, stop);
   std::reverse(upwards.begin(), upwards.end());
-  return upwards.empty() ? versions_below(name, bad, good, needs, config) : upwards;
+  return upwards.empty() ? versions_below(name, bad, good, needs, config, stop) : upwards;
 }
 
-Lock lock_of(std::string text) {
+Lock lock_of(const LockText& content) {
+  std::string text = text_of(content);
   Lock lock{digest_of(text), std::move(text), {}};
-  std::istringstream lines(lock.text);
-  for (std::string line; std::getline(lines, line);)  // others are options, hashes and comments
-    if (!line.empty() && line.front() != '-' && line.front() != ' ' && line.front() != '#')
-      lock.packages.push_back(package_in(line));
+  for (const PinnedPackage& pinned : content.packages) lock.packages.push_back(pinned.package);
   return lock;
 }
 

@@ -4,13 +4,15 @@
 #pragma once
 
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "service/builds/requirement.hpp"
 #include "service/config.hpp"
 #include "storage/model/build.hpp"
-#include "storage/model/lock.hpp"
+#include "storage/model/lock_text.hpp"
 
 namespace nightjar::service {
 
@@ -19,20 +21,25 @@ struct Unresolvable : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// `requirements`: the Requires-Dist lines of the wheel's METADATA; those of its extras do not
-// count. `needs`: for which Python and platform. Throws Unresolvable; or std::runtime_error if an
-// index cannot be asked, refuses to answer, or uv is missing.
-Lock resolve(const std::vector<std::string>& requirements, const BuildNeeds& needs,
-             const Config::Environment& config);
+// `requirements`: those of the wheel's METADATA; those of its extras do not count. `needs`: for
+// which Python and platform. Throws Unresolvable; or std::runtime_error if an index cannot be
+// asked, refuses to answer, or uv is missing.
+//
+// uv sees only what web::IndexMirror shows it, wheels alone, with a home and a cache of its own
+// that are gone afterwards.
+Lock resolve(const std::vector<Requirement>& requirements, const BuildNeeds& needs,
+             const Config::Environment& config, std::stop_token stop = {});
 
 // The versions of a package that can be installed and lie between two, from `good` to `bad`,
-// neither of them included, whichever is the later one. At most 64. Throws as resolve() does.
+// neither of them included, whichever is the later one. At most 64. Throws as resolve() does, and
+// Unresolvable for a name or a version that is none.
 std::vector<std::string> versions_between(const std::string& name, const std::string& good,
                                           const std::string& bad, const BuildNeeds& needs,
-                                          const Config::Environment& config);
+                                          const Config::Environment& config,
+                                          std::stop_token stop = {});
 
-// Of a requirements file as uv writes it. Its SHA-256 is that of the text.
-Lock lock_of(std::string text);
+// Its SHA-256 is that of its text.
+Lock lock_of(const LockText& content);
 
 // Packages that differ, by name; an empty version: not there.
 struct PackageChange {

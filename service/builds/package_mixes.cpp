@@ -142,16 +142,21 @@ std::optional<PackageTask> next_package_task(const storage::Database& db, Time n
   return std::nullopt;
 }
 
-PackageFinding look(const PackageTask& task, const Config::Environment& config) {
+PackageFinding look(const PackageTask& task, const Config::Environment& config,
+                    std::stop_token stop) {
   PackageFinding finding{task};
   try {
     if (!task.position) {
-      finding.versions = versions_between(task.name, task.good, task.bad, task.needs, config);
+      finding.versions = versions_between(task.name, task.good, task.bad, task.needs, config, stop);
       return finding;
     }
-    std::vector<std::string> wanted;
-    for (const LockedPackage& one : task.packages) wanted.push_back(one.name + "==" + one.version);
-    Lock lock = resolve(wanted, task.needs, config);
+    std::vector<Requirement> wanted;
+    for (const LockedPackage& one : task.packages) {
+      auto requirement = exactly(one);
+      if (!requirement) throw Unresolvable(unreadable_requirement(one.name + "==" + one.version));
+      wanted.push_back(*std::move(requirement));
+    }
+    Lock lock = resolve(wanted, task.needs, config, stop);
     finding.inconsistent = beyond(task.packages, lock);
     if (finding.inconsistent.empty()) finding.lock = std::move(lock);
   } catch (const Unresolvable& error) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -41,7 +42,8 @@ struct PackageFinding {
   std::string failure = {};
 };
 // Never throws for what uv or an index does.
-PackageFinding look(const PackageTask& task, const Config::Environment& config);
+PackageFinding look(const PackageTask& task, const Config::Environment& config,
+                    std::stop_token stop = {});
 // In the caller's transaction. After twenty failures an environment counts as unavailable.
 void apply(storage::Transaction& transaction, const PackageFinding& finding, Time now);
 

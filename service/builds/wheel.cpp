@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "web/text.hpp"
+
 namespace nightjar::service {
 
 namespace {
@@ -69,7 +71,15 @@ void check_record(const WheelMembers& members, const std::string& info, bool lai
   }
 }
 
+void refuse_requirement(std::string_view text, WheelFacts& facts) {
+  if (facts.unreadable.empty()) facts.unreadable = unreadable_requirement(text);
+}
+
 void read_requirement(std::string_view text, WheelFacts& facts) {
+  if (auto requirement = Requirement::parse(text))
+    facts.requires_dist.push_back(*std::move(requirement));
+  else
+    refuse_requirement(text, facts);
   const auto end = std::min(text.find_first_of(" ;<>=!~(["), text.size());
   std::string& requirement = facts.requirements[std::string(text.substr(0, end))];
   if (!requirement.empty()) requirement += ", ";  // the same package under another marker
@@ -85,16 +95,23 @@ void read_tags(std::string_view text, WheelFacts& facts) {
 
 }  // namespace
 
+// Lines as mail has them: a name in any case, and a line that begins with a space goes on with the
+// field before it. No requirement is passed over: one that cannot be read makes `unreadable`.
 void read_metadata(std::string_view text, WheelFacts& facts) {
+  bool is_in_requirement = false;
   while (!text.empty()) {
-    const std::string_view line = trim_field(take_line(text));
-    if (line.empty()) return;  // the description follows
-    if (line.starts_with("Name:")) facts.metadata_name = trim_field(line.substr(5));
-    if (line.starts_with("Version:")) facts.metadata_version = trim_field(line.substr(8));
-    if (!line.starts_with("Requires-Dist:")) continue;
-    const std::string_view requirement = trim_field(line.substr(14));
-    facts.requires_dist.emplace_back(requirement);
-    read_requirement(requirement, facts);
+    const std::string_view raw = take_line(text), line = trim_field(raw);
+    if (raw.empty() || raw == "\r") return;  // the description follows
+    const bool goes_on = raw.front() == ' ' || raw.front() == '\t';
+    if (goes_on && is_in_requirement) refuse_requirement(line, facts);
+    if (goes_on) continue;
+    const auto colon = std::min(line.find(':'), line.size());
+    const std::string name = web::lower_case(trim_field(line.substr(0, colon)));
+    const std::string_view value = trim_field(line.substr(std::min(colon + 1, line.size())));
+    if (name == "name") facts.metadata_name = value;
+    if (name == "version") facts.metadata_version = value;
+    is_in_requirement = name == "requires-dist";
+    if (is_in_requirement) read_requirement(value, facts);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "service/builds/requirement.hpp"
 #include "service/builds/wheel_members.hpp"
 
 namespace nightjar::service {
@@ -27,7 +28,8 @@ struct WheelFacts {
   std::string metadata_version;
   // METADATA's Requires-Dist by package: "sympy" -> ">=1.13.3", with marker and extras.
   std::map<std::string, std::string> requirements;
-  std::vector<std::string> requires_dist;  // those fields as they stand
+  std::vector<Requirement> requires_dist;  // the same fields, in METADATA's order
+  std::string unreadable;                  // why the first that is no Requirement is none
   std::vector<std::string> tags;           // of its WHEEL file, "cp311-cp311-linux_x86_64"
   VersionFile version_file;
 };

@@ -165,4 +165,13 @@ std::vector<std::string> network_environment() {
   return all;
 }
 
+std::vector<std::string> private_environment(const std::string& home) {
+  std::vector<std::string> all{"LC_ALL=C"};
+  if (const char* path = std::getenv("PATH")) all.push_back(std::string("PATH=") + path);
+  for (const char* name : {"HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_CACHE_HOME",
+                           "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_BIN_HOME", "XDG_RUNTIME_DIR"})
+    all.push_back(std::string(name) + "=" + home);
+  return all;
+}
+
 }  // namespace nightjar

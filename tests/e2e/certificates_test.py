@@ -128,7 +128,7 @@ def test_a_wheels_certificate_that_expired_is_no_fault_of_the_build(trusting, fr
     """The page and the wheels are on two hosts, as PyTorch's are."""
     w = trusting()
     page, wheels = front(w.index.url), front(w.index.url)
-    configure(w, "source", index=page.url)
+    configure(w, "source", index=page.url, internal=[wheels.url])
     w.index.url = wheels.url
     w.publish_nightly("2026-08-19")
     w.start_daemon()

@@ -23,6 +23,7 @@ std::span<const Target> all_targets() {
       {"metadata", metadata},
       {"query_string", query_string},
       {"record", record},
+      {"requirement", requirement},
       {"result_json", result_json},
       {"webhook_payload", webhook_payload},
       {"wheel", wheel},

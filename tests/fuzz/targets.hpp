@@ -38,6 +38,7 @@ void index_page(std::string_view input);
 void metadata(std::string_view input);
 void query_string(std::string_view input);
 void record(std::string_view input);
+void requirement(std::string_view input);
 void result_json(std::string_view input);
 void webhook_payload(std::string_view input);
 void wheel(std::string_view input);

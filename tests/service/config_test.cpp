@@ -33,6 +33,7 @@ trusted_proxies = ["127.0.0.1", "::1"]
 host_names = ["nightjar.lab.test"]
 public_url = "https://nightjar.test/"
 port_file = "/run/nightjar.port"
+credentials_file = "credentials"
 samples_days = 30
 [[token]]
 name = "r1"
@@ -51,6 +52,7 @@ poll = 7
 keep_days = 3
 stale_days = 9
 first_nightlies = 2
+internal = ["https://wheels.test"]
 artifact_bytes = 1_048_576
 [source.ci]
 environments = ["linux-jammy-cuda13.*-py3.*-gcc11"]
@@ -62,6 +64,7 @@ mirror = "days:14"
 wheel_bytes = 2_097_152
 [environment]
 indexes = ["https://index.test/simple", "https://other.test"]
+internal = ["https://files.test"]
 uv = "/opt/uv"
 timeout = 9
 [repository]
@@ -211,8 +214,8 @@ TEST_CASE("searches use the threshold of the detection where they have none of t
 
 TEST_CASE("every key of the configuration arrives") {
   const ScratchFolder folder;
-  for (const char* named : {"etc/wheels/one", "etc/hook", "etc/token"})
-    write_file(folder / named, "there");
+  for (const char* named : {"etc/wheels/one", "etc/hook", "etc/token", "etc/credentials"})
+    write_file(folder / named, named == std::string("etc/credentials") ? "" : "there");
   const Config config = load_config(write_file(folder / "etc/n.toml", every_key));
   CHECK(config.service.data == folder / "var");
   CHECK(config.service.address == "::1");
@@ -240,7 +243,10 @@ TEST_CASE("every key of the configuration arrives") {
   CHECK(config.source.first_nightlies == 2);
   CHECK(config.source.artifact_bytes == 1048576);
   CHECK(config.environment.indexes ==
-        std::vector<std::string>{"https://index.test/simple", "https://other.test"});
+        std::vector<Address>{"https://index.test/simple", "https://other.test"});
+  CHECK(config.environment.internal == std::vector<std::string>{"https://files.test"});
+  CHECK(config.source.internal == std::vector<std::string>{"https://wheels.test"});
+  CHECK(config.service.credentials_file == folder / "etc/credentials");
   CHECK(config.environment.uv == "/opt/uv");
   CHECK(config.environment.timeout.count() == 9);
   CHECK(config.source.ci.environments ==
@@ -416,8 +422,8 @@ repository = "pytorch/pytorch"
   for (std::string line; std::getline(told, line);) lines.push_back(line);
   const std::vector<std::string> expected = {
       at + "2: service.port: must be a whole number from 0 to 65535",
-      at + "3: service.prot: unknown key; there are address, data, host_names, open_reads, port, "
-           "port_file, public_url, samples_days, trusted_proxies",
+      at + "3: service.prot: unknown key; there are address, credentials_file, data, host_names, "
+           "open_reads, port, port_file, public_url, samples_days, trusted_proxies",
       at + "5: source.index: must be text in quotes",
       at + "6: source.directory: there is no " + (folder / "nowhere").string(),
       at + "7: repository.url: is required: the repository whose commits are watched",
@@ -507,4 +513,34 @@ TEST_CASE("a secret comes from the environment before the file, and never empty 
   CHECK_THROWS_WITH(read_secret("NIGHTJAR_TEST_SECRET", folder / "none"), Contains("none"));
   CHECK_THROWS_WITH(read_secret("NIGHTJAR_TEST_SECRET", write_file(folder / "empty", "\n")),
                     Contains("holds no secret"));
+}
+
+TEST_CASE("an address with a secret is refused, and the secret is not repeated") {
+  const auto wrong =
+      GENERATE(as<std::string>(), "[source]\nindex = \"https://user:hush@wheels.test/simple\"\n",
+               "[source]\nindex = \"https://hush@wheels.test/simple\"\n",
+               "[source]\nindex = \"https://user:hu/sh@wheels.test\"\n",
+               "[environment]\nindexes = [\"https://user:hush@wheels.test/simple\"]\n",
+               "[environment]\nindexes = [\"https://wheels.test/simple?token=hush\"]\n",
+               "[environment]\ninternal = [\"https://user:hush@wheels.test\"]\n",
+               "[service]\npublic_url = \"https://user:hush@nightjar.test\"\n",
+               "[source.ci]\nbucket = \"https://user:hush@bucket.test\"\n",
+               "[report]\napi = \"https://user:hush@api.test\"\n",
+               "[repository]\nurl = \"https://hush@github.test/a/b\"\n",
+               "[repository]\nurl = \"https://user:hush@github.test/a/b\"\n",
+               "[repository]\nurl = \"ssh://git:hush@github.test/a/b\"\n");
+  CAPTURE(wrong);
+  const ScratchFolder folder;
+  const std::string told = error_of(write_file(folder / "n.toml", wrong));
+  CHECK_THAT(told, Contains("has a ") || Contains("without a query"));
+  CHECK_THAT(told, !Contains("hush") && !Contains("hu/sh"));
+}
+
+TEST_CASE("the account of ssh is no secret") {
+  const ScratchFolder folder;
+  const Config config =
+      load_config(write_file(folder / "n.toml",
+                             "[source]\nindex = \"https://wheels.test\"\n[repository]\n"
+                             "url = \"ssh://git@github.test/a/b\"\n"));
+  CHECK(config.repository.url == "ssh://git@github.test/a/b");
 }

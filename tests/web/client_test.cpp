@@ -107,6 +107,38 @@ TEST_CASE("Reads share a connection, a write has one of its own: it must not be 
   CHECK(site.served.server->counters().connections == 4);
 }
 
+TEST_CASE("A redirect leads to no internal address but that of the request") {
+  Folder folder;
+  Served site, other;
+  other.server->add(route(Method::get, "/secret", says("secret")));
+  other.start();
+  const std::string secret = "http://127.0.0.1:" + std::to_string(other.server->port()) + "/secret";
+  site.server->add(route(Method::get, "/inside", Site::redirect(secret)));
+  site.server->add(
+      route(Method::get, "/metadata", Site::redirect("http://169.254.169.254/latest")));
+  site.start();
+  const std::string url = "http://127.0.0.1:" + std::to_string(site.server->port());
+  Client client;
+  ClientRequest request;
+  request.url = secret;
+  REQUIRE(client.send(request));  // a connection that a redirect could go on with
+  for (const char* path : {"/inside", "/metadata"}) {
+    request.url = url + path;
+    const auto result = client.send(request);
+    CHECK_FALSE(result);
+    CHECK_THAT(result.failure.what, Catch::Contains("which is an internal address"));
+    CHECK_THROWS_WITH(client.download(request.url, {}, folder.path / "x"),
+                      Catch::Contains("which is an internal address"));
+  }
+  client.reach_only(Reach({}));
+  CHECK_FALSE(client.send(request));
+  client.reach_only(Reach({url, secret}));
+  request.url = url + "/inside";
+  CHECK(client.send(request));
+  other.stop();
+  site.stop();
+}
+
 TEST_CASE("A redirect is followed within HTTP only") {
   Site site;
   Client client;

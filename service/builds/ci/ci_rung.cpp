@@ -56,7 +56,7 @@ struct CiRung::Look {
 };
 
 CiRung::CiRung(const Config& config, git::CommitGraph& graph, Artifacts& artifacts,
-               NativeStateOf native_state, const Clock& clock)
+               NativeStateOf native_state, const Clock& clock, std::stop_token stop)
     : config_(config),
       graph_(graph),
       artifacts_(artifacts),
@@ -64,7 +64,9 @@ CiRung::CiRung(const Config& config, git::CommitGraph& graph, Artifacts& artifac
       clock_(clock),
       bucket_(client_, config.source.ci.bucket),
       runs_(client_, config.source.ci.api, config.source.ci.repository, token_of(config.source.ci),
-            clock) {}
+            clock) {
+  client_.stop_with(std::move(stop));
+}
 
 Finding CiRung::look(CiLookup wanted) {
   Look look{std::move(wanted)};
@@ -98,15 +100,15 @@ std::vector<Candidate> CiRung::list_candidates(Look& look) {
         std::chrono::duration_cast<std::chrono::seconds>(clock_.now() - known->committed_at);
   const std::vector<WorkflowRun> runs = runs_.runs_of(commit);
   look.sight.runs = static_cast<int>(runs.size());
-  look.note(ci.api + "/repos/" + ci.repository + "/actions/runs?head_sha=" + commit.str() + ": " +
-            std::to_string(runs.size()) + " runs");
+  look.note(ci.api.text() + "/repos/" + ci.repository + "/actions/runs?head_sha=" + commit.str() +
+            ": " + std::to_string(runs.size()) + " runs");
   std::vector<Candidate> found;
   for (const WorkflowRun& run : runs) {
     if (!run.finished()) ++look.sight.unfinished_runs;
     const std::vector<ListedObject> listed = bucket_.list(prefix_of(ci.repository, run.id));
     const auto fitting = candidates(ci.repository, run.id, listed, ci.environments);
     found.insert(found.end(), fitting.begin(), fitting.end());
-    look.note(ci.bucket + "/" + prefix_of(ci.repository, run.id) + ": " +
+    look.note(ci.bucket.text() + "/" + prefix_of(ci.repository, run.id) + ": " +
               std::to_string(listed.size()) + " objects, " + std::to_string(fitting.size()) +
               " of the configured environments" + (run.finished() ? "" : "; the run goes on"));
   }

@@ -31,7 +31,7 @@ struct Finding {
 class CiRung {
  public:
   CiRung(const Config& config, git::CommitGraph& graph, Artifacts& artifacts,
-         NativeStateOf native_state, const Clock& clock);
+         NativeStateOf native_state, const Clock& clock, std::stop_token stop = {});
 
   // Looks for the wheel of `wanted.commit`: the commit's runs, the bucket's listing of each, the
   // archives of the configured environments, the wheel inside. Fetches and proves it if it is to be

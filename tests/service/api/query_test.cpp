@@ -4,6 +4,7 @@
 
 #include "storage/affected_classes.hpp"
 #include "storage/connection.hpp"
+#include "storage/locks.hpp"
 #include "tests/service/api/day.hpp"
 #include "tests/support/autocommit.hpp"
 
@@ -692,4 +693,15 @@ TEST_CASE("The demand for runners is told for each label") {
   CHECK(none["wanted"] == (none["nights"] > 0 ? 1 : 0));
   for (const char* bad : {"?label=pool", "?label=%3Da", "?pool=a"})
     CHECK(world.get(std::string("/api/v1/demand") + bad).status == 400);
+}
+
+TEST_CASE("A lock of an earlier version whose addresses have passwords is not shown") {
+  World world;
+  const auto sha256 = *Sha256::parse(std::string(64, 'e'));
+  storage::add_lock(
+      storage::Autocommit(world.db),
+      {sha256, "--index-url https://user:hush@index.test/simple\n\nsympy==1.13.3\n", {}}, {});
+  const auto reply = world.get("/api/v1/locks/" + sha256.str());
+  CHECK(reply.status == 404);
+  CHECK(reply.json.dump().find("hush") == std::string::npos);
 }

@@ -75,7 +75,7 @@ TEST_CASE_METHOD(LoopbackIndex, "an index over HTTP is listed and its wheels are
       "<a href=\"../../files/torch-2.15.0.dev20260820%2Bcpu-cp311-cp311-linux_x86_64.whl\">"
       "<a href=\"" +
       base + "/files/torch-2.15.0.dev20260821%2Bcpu-cp311-cp311-any.whl\">";
-  IndexSource source(base + "/cpu", {"cpu", "cp311"});
+  IndexSource source(base + "/cpu", {}, {"cpu", "cp311"});
   const auto wheels = source.list();
   REQUIRE(wheels.size() == 2);
   CHECK(source.problems().empty());
@@ -87,12 +87,12 @@ TEST_CASE_METHOD(LoopbackIndex, "an index over HTTP is listed and its wheels are
 }
 
 TEST_CASE_METHOD(LoopbackIndex, "an index that answers with an error or with no index says which") {
-  IndexSource source(base + "/cpu", {"cpu", "cp311"});
+  IndexSource source(base + "/cpu", {}, {"cpu", "cp311"});
   page = "<html>maintenance</html>";
   CHECK_THROWS_WITH(source.list(), Contains(base + "/cpu/torch/") && Contains("no index"));
   status = 503;
   CHECK_THROWS_WITH(source.list(), Contains(base + "/cpu/torch/ answered 503"));
-  IndexSource elsewhere(base + "/cu130", {"cu130", "cp311"});
+  IndexSource elsewhere(base + "/cu130", {}, {"cu130", "cp311"});
   CHECK_THROWS_WITH(elsewhere.list(), Contains("/cu130/torch/ answered 404"));
 }
 
@@ -120,7 +120,7 @@ TEST_CASE_METHOD(LoopbackIndex, "a nightly of an index and a git repository is f
 
   const ManualClock clock(*parse_rfc3339("2026-08-20T12:00:00Z"));
   Config config;
-  IndexSource source(base + "/cpu", {"cpu", "cp311"});
+  IndexSource source(base + "/cpu", {}, {"cpu", "cp311"});
   Artifacts artifacts(folder / "artifacts", 1 << 20, clock);
   auto db = storage::Database::open_writer(":memory:");
   Discovery discovery(source, graph, artifacts, config, clock);

@@ -12,21 +12,12 @@ using Catch::Contains;
 
 namespace {
 
-// As uv writes it.
-const std::string kText =
-    "--index-url https://index.example/simple\n"
-    "\n"
-    "numpy==2.1.0 \\\n"
-    "    --hash=sha256:01 \\\n"
-    "    --hash=sha256:02\n"
-    "sympy==1.13.3 ; python_version >= '3.9' \\\n"
-    "    --hash=sha256:03\n";
-const std::string kLater =
-    "--index-url https://index.example/simple\n"
-    "mpmath==1.3.0 \\\n"
-    "    --hash=sha256:04\n"
-    "sympy==1.14.0 \\\n"
-    "    --hash=sha256:05\n";
+LockText locked(const std::vector<LockedPackage>& packages) {
+  LockText content{{"https://index.example/simple"}, {}};
+  for (const LockedPackage& one : packages)
+    content.packages.push_back({one, {*Sha256::parse(std::string(64, '0'))}});
+  return content;
+}
 
 // What comes of resolving with this index.
 enum class Outcome { resolved, unresolvable, later };
@@ -37,7 +28,7 @@ Outcome resolve_at(const web::BadPeer& index, std::chrono::seconds patience) {
   config.uv = (nightjar::test::source_tree() / ".cache/tools/bin/uv").string();
   config.timeout = patience;
   try {
-    resolve({"no-such-package"}, {}, config);
+    resolve({*Requirement::parse("no-such-package")}, {}, config);
     return Outcome::resolved;
   } catch (const Unresolvable& error) {
     UNSCOPED_INFO(error.what());
@@ -56,13 +47,15 @@ std::string answer(const std::string& status, const std::string& type, int size_
 }  // namespace
 
 TEST_CASE("a lock has each package with its version, and is named by its text") {
-  const Lock lock = lock_of(kText);
-  CHECK(lock.packages == std::vector<LockedPackage>{{"numpy", "2.1.0"}, {"sympy", "1.13.3"}});
-  CHECK(lock.sha256 == digest_of(kText));
+  const std::vector<LockedPackage> packages{{"numpy", "2.1.0"}, {"sympy", "1.13.3"}};
+  const Lock lock = lock_of(locked(packages));
+  CHECK(lock.packages == packages);
+  CHECK(lock.sha256 == digest_of(lock.text));
 }
 
 TEST_CASE("what differs between two locks is said by package") {
-  const auto changes = changes_between(lock_of(kText), lock_of(kLater));
+  const auto changes = changes_between(lock_of(locked({{"numpy", "2.1.0"}, {"sympy", "1.13.3"}})),
+                                       lock_of(locked({{"mpmath", "1.3.0"}, {"sympy", "1.14.0"}})));
   REQUIRE(changes.size() == 3);
   CHECK(changes[0].name == "mpmath");
   CHECK(changes[0].before.empty());
@@ -75,7 +68,7 @@ TEST_CASE("without uv it is said what to install") {
   Config::Environment config;
   config.indexes = {"http://127.0.0.1:9/simple"};
   config.uv = "no-such-uv";
-  CHECK_THROWS_WITH(resolve({"sympy"}, {}, config),
+  CHECK_THROWS_WITH(resolve({*Requirement::parse("sympy")}, {}, config),
                     Contains("there is no program 'no-such-uv'; install uv"));
 }
 

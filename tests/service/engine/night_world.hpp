@@ -132,11 +132,10 @@ class NightWorld {
 
   // A lock of these packages, as uv writes it.
   static Lock lock_with(const std::vector<LockedPackage>& packages) {
-    std::string text;
+    LockText content;
     for (const LockedPackage& one : packages)
-      text +=
-          one.name + "==" + one.version + " \\\n    --hash=sha256:" + std::string(64, 'a') + "\n";
-    return lock_of(text);
+      content.packages.push_back({one, {*Sha256::parse(std::string(64, 'a'))}});
+    return lock_of(content);
   }
   // The version of a package in an environment; empty: it is not there.
   std::string version_in(const EnvironmentSpec& spec, const std::string& name) const {

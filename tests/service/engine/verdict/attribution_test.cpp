@@ -17,8 +17,6 @@ using service::test::LockedWorld;
 
 namespace {
 
-const std::string kHash = " \\\n    --hash=sha256:" + std::string(64, 'a') + "\n";
-
 // Two nightlies that are installed with different versions of sympy. Alpha's latency steps at a
 // commit of the range, with the new packages, or with both.
 struct PackageWorld : LockedWorld {
@@ -27,8 +25,8 @@ struct PackageWorld : LockedWorld {
   std::set<Sha256> searched_with;  // locks of the search's sessions
 
   PackageWorld(double with_source, double with_environment)
-      : LockedWorld(lock_of("numpy==2.1.0" + kHash + "sympy==1.13.3" + kHash),
-                    lock_of("numpy==2.1.0" + kHash + "sympy==1.14.0" + kHash)),
+      : LockedWorld(lock_with({{"numpy", "2.1.0"}, {"sympy", "1.13.3"}}),
+                    lock_with({{"numpy", "2.1.0"}, {"sympy", "1.14.0"}})),
         source(with_source),
         environment(with_environment) {
     level = [this](int position, const std::string& workload, const std::string& metric) {
