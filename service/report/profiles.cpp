@@ -106,7 +106,8 @@ std::string memory_section(const bisect::ProfileDiff& diff) {
                     (after < before ? "−" : "+") +
                         quantity("peak_cpu_memory", std::abs(after - before), scale)});
   }
-  return "\n## Where the memory went\n\nTensors at the peak of an iteration, " +
+  return "\n## Where the memory went\n\nTensors at the peak of an iteration, and "
+         "memory outside of tensors, " +
          code(diff.workload) + ", on the builds beside the culprit:\n\n" +
          table({"part", ">before", ">after", ">change"}, rows);
 }

@@ -1,6 +1,5 @@
 #include "storage/model/domain.hpp"
 
-#include <array>
 #include <map>
 
 #include "storage/model/json.hpp"
@@ -21,9 +20,11 @@ using DomainTable = std::map<std::string, std::string, std::less<>>;
 const DomainTable& domain_table() {
   static const DomainTable table = [] {
     DomainTable made;
-    for (const char* text : kDomainTables)
-      for (const auto& [domain, models] : nlohmann::json::parse(text).at("domains").items())
+    for (const char* text : kDomainTables) {
+      const auto file = nlohmann::json::parse(text);
+      for (const auto& [domain, models] : file.at("domains").items())
         for (const auto& model : models) made[model.get<std::string>()] = domain;
+    }
     return made;
   }();
   return table;

@@ -20,7 +20,7 @@ TEST_CASE("Below the ridge an operator is limited by memory, above it by math") 
 
 TEST_CASE("An operator far above both bounds has short calls, or inefficient ones") {
   CHECK(least_seconds({1e6, 1e5, 1, true, "fp32"}, machine) == Approx(1e-5));
-  CHECK(limiter_of({1e6, 1e5, 3.9e-5, true, "fp32", 10}, machine) == Limiter::memory);
+  CHECK(limiter_of({1e6, 1e5, 3.9e-5, true, "fp32", 10}, machine) == Limiter::math);
   CHECK(limiter_of({1e6, 1e5, 4.1e-5, true, "fp32", 10}, machine) == Limiter::launch);
   CHECK(limiter_of({1e6, 1e5, 4.1e-5, true, "fp32", 1}, machine) == Limiter::inefficient);
   // A pow of 5 ms, and a copy that transposes; both move 8 MB.

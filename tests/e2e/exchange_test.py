@@ -31,7 +31,8 @@ def measured(path, slower=1.0, runs=10):
         return {
             "workload": workload, "version": 1, "status": status, "reason": reason,
             "metrics": metrics, "build": {"version": "2.13.0+cpu", "commit": "c" * 40},
-            "machine": {"cpu_model": "EPYC"}, "output": {"checksum": 1.0}}
+            "machine": {"cpu_model": "EPYC"},
+            "output": {"checksum": 1.0, "accuracy": "pass" if status == "measured" else None}}
 
     latencies = [slower * (.1 + .0001 * run) for run in range(runs)]
     items = [
@@ -86,7 +87,7 @@ def test_the_benchmark_database_gets_what_the_importer_reads(tmp_path):
     (folder / "records.json").write_text(done.stdout)
     read = program("nightjar", "import", "database", folder, "--dry-run", "--json")
     assert read.returncode == 0, read.stderr
-    assert sum(one["values"] for one in json.loads(read.stdout)["found"]) == len(records) == 6
+    assert sum(one["values"] for one in json.loads(read.stdout)["found"]) == len(records) == 7
 
 
 def test_two_machine_classes_stand_side_by_side(tmp_path):
@@ -135,7 +136,8 @@ def test_compare_takes_the_runs_that_are_there_for_all(tmp_path):
     assert verdicts["python/a/eval/cpu/fp32/b4/inductor "
                     "latency"] == "inconclusive"  # one run a side
     assert {row["metric"].split()[1]: row["unit"] for row in rows["metrics"]} == {
-        "latency": "s", "peak_cpu_memory": "bytes", "compile_time": "s"}
+        "latency": "s", "peak_cpu_memory": "bytes", "compile_time": "s",
+        "compression_ratio": "times eager"}
     assert "at least 5 a side" in program("nightjar", "compare", "--control", old, "--treatment",
                                           new).stdout
 
@@ -233,8 +235,8 @@ def test_repeat_names_the_file_that_lacks_something(tmp_path):
          "more"
          ),
         ([many, "--metric", "latencu"],
-         "no workload of {many} has the metric latencu; it has: compile_time, latency, "
-         "peak_cpu_memory"
+         "no workload of {many} has the metric latencu; it has: compile_time, "
+         "compression_ratio, latency, peak_cpu_memory"
          ), ([many, empty], "there is no measured workload in {empty}")]:
         done = program("nightjar", "repeat", *arguments)
         metric = "latencu" if "latencu" in arguments else "latency"

@@ -162,7 +162,7 @@ TEST_CASE("The table shows shares, limiters, and why memory was not divided") {
     return table.substr(begin, table.find('\n', begin) - begin);
   };
   CHECK(line_of("aten::mm").find("60.0 %") != std::string::npos);
-  CHECK(line_of("aten::mm").ends_with("50 %     math"));
+  CHECK(line_of("aten::mm").ends_with("50 %         math"));
   CHECK(line_of("aten::add").ends_with("inefficient"));
   const json operators = json::parse(profiles_json({profile}))["items"][0]["operators"];
   CHECK((operators[0]["name"] == "aten::mm" && operators[0]["limiter"] == "math"));
