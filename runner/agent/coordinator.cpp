@@ -37,10 +37,10 @@ Json of_claim(const Claim& claim) {
 // comes. `result_json` says attempt and nonce first, since its members are sorted.
 std::vector<std::pair<std::string, std::string>> claim_headers(const std::string& result_json) {
   const auto rest = result_json.find(",\"result\":");
-  const Json claim = Json::parse(result_json.substr(0, rest) + "}", nullptr, false);
+  const Json claim = parse_foreign(result_json.substr(0, rest) + "}");
   if (rest == std::string::npos || !claim.is_object()) return {};
-  return {{"Nightjar-Attempt", std::to_string(claim.value("attempt", 0))},
-          {"Nightjar-Nonce", claim.value("nonce", "")}};
+  return {{"Nightjar-Attempt", std::to_string(field_or(claim, "attempt", 0))},
+          {"Nightjar-Nonce", field_or(claim, "nonce", std::string())}};
 }
 
 std::string claim_query(int attempt, const std::string& nonce) {

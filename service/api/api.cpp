@@ -70,7 +70,7 @@ web::ServerConfig without_tokens(const Config& config) {
   server.open_reads = config.service.open_reads;
   server.trusted_proxies = config.service.trusted_proxies;
   server.host_names = config.service.host_names;
-  if (auto host = web::host_of(config.service.public_url))
+  if (auto host = web::host_of(config.service.public_url.text()))
     server.host_names.push_back(*std::move(host));
   return server;
 }

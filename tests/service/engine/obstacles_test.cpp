@@ -142,7 +142,7 @@ TEST_CASE("a source without a new build for long names the keys that decide what
     return found.front().reason;
   };
   calm.config.source.directory = "/wheels";
-  calm.config.source.index.clear();
+  calm.config.source.index = {};
   CHECK_THAT(reason(), Catch::EndsWith("check [source] directory, variant and python_tag"));
   calm.config.project.package = "rivulet";
   CHECK_THAT(reason(), Catch::EndsWith("variant and python_tag, and [project] package"));
