@@ -59,7 +59,7 @@ DynamoRow row_of(const SuiteResult& result, const SuiteItem& item) {
   if (eager) row.eager_peak_gb = scaled(eager->value(peak), 1e-9);
   // A CPU's peaks hold the compiler, which a workload's own ratio does not.
   row.compression_ratio = item.value("compression_ratio");
-  if (!row.compression_ratio && item.name.device() != "cpu")
+  if (!row.compression_ratio && (item.name.device() != "cpu" || eager == &item))
     row.compression_ratio = ratio(row.eager_peak_gb, row.peak_gb);
   row.calls_captured = count(item, "calls_captured");
   row.unique_graphs = count(item, "unique_graphs");

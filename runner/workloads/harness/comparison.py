@@ -61,6 +61,8 @@ def quiet(torch, build, found):
     from harness.living import living
     earlier = living(torch.nn.Module)
     known = {id(module) for module in earlier}
+    # Or dynamo takes a probability that became 0 for a number that changes from call to call.
+    torch._dynamo.reset()
     with drawing_as_eager(found):
         case, step = build(found)
         without_dropout(torch, [module for module in living(torch.nn.Module)

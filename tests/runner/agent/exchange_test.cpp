@@ -52,7 +52,8 @@ const Measurement& compiled() {
                                                       {"compile_time", {12.5}},
                                                       {"speedup", {1.9}},
                                                       {"unique_graphs", {2}},
-                                                      {"graph_breaks", {1}}}),
+                                                      {"graph_breaks", {1}},
+                                                      {"compression_ratio", {1.5}}}),
       workload("python/m/eval/cpu/fp32/b4/inductor-dynamic",
                {{"latency", {.16}}, {"peak_cpu_memory", {3e9}}}),
       failing("python/m/eval/cpu/fp32/b4/inductor-max-autotune", RunStatus::out_of_memory,
@@ -76,7 +77,7 @@ TEST_CASE("dynamo's performance file has a row a compiled workload, zeros for wh
   // Without a speed-up measured in turns: the ratio to eager. What was not measured is empty, not
   // 0.
   CHECK(lines[2] ==
-        "cpu,m,4,1.250000,160.000000,,1.000000,3.000000,3.000000,,,,"
+        "cpu,m,4,1.250000,160.000000,,,3.000000,3.000000,,,,"
         "python/m/eval/cpu/fp32/b4/inductor-dynamic");
   CHECK(lines[3] ==
         "cpu,m,0,0.000000,0.000000,0.000000,0.000000,0.000000,0.000000,,,,"
@@ -102,7 +103,7 @@ TEST_CASE("dynamo's accuracy file says in its words what became of a workload") 
   CHECK(read_suite_result(measurement_json(measurement)).items[2].accuracy ==
         Accuracy::eager_two_runs_differ);
   REQUIRE(lines.size() == 9);  // c's eager item gives way to its compiled one
-  CHECK(lines[1] == "cpu,a,4,pass,,,,python/a/eval/cpu/fp32/b4/inductor");
+  CHECK(lines[1] == "cpu,a,4,no_evidence,,,,python/a/eval/cpu/fp32/b4/inductor");
   CHECK(lines[2].starts_with("cpu,b,0,fail_accuracy,"));
   CHECK(lines[3].starts_with("cpu,c,0,eager_two_runs_differ,"));
   CHECK(lines[4].starts_with("cpu,d,0,eager_1st_run_OOM,"));
