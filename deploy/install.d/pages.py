@@ -13,7 +13,7 @@ HEADINGS = ("Positionals", "Options", "Subcommands")
 SPEC = re.compile(r"(?P<names>\S+?)(?P<flag>\{\w+\})?"
                   r"(?: (?P<type>[A-Z]+)?(?::(?P<check>\{[^}]*\}|[^=]*\]))?(?:=(?P<default>.*?))?)?"
                   r"(?P<several> \.\.\.)?(?P<required> REQUIRED)?"
-                  r"(?: Excludes: (?P<excludes>\S+))?")
+                  r"(?: Needs: (?P<needs>\S+))?(?: Excludes: (?P<excludes>\S+))?")
 
 
 @dataclass
@@ -127,6 +127,8 @@ def described(entry):
         said.append("Default: " + entry.parts["default"])
     if entry.parts["required"]:
         said.append("Required")
+    if entry.parts["needs"]:
+        said.append(f"Only together with {entry.parts['needs']}")
     if entry.parts["excludes"]:
         said.append(f"Not together with {entry.parts['excludes']}")
     return "".join(f"{part}. " for part in said if part).strip()

@@ -466,7 +466,7 @@ TEST_CASE("Packages that cannot be installed say nothing of the build, and nothi
   const Scratch scratch;
   EnvironmentSpec spec = good_wheel(scratch);
   const fs::path lock = scratch / "lock";
-  std::ofstream(lock) << "sympy==1.13.3 --hash=sha256:" << std::string(64, '0') << "\n";
+  std::ofstream(lock) << "sympy==1.13.3 \\\n    --hash=sha256:" << std::string(64, '0') << "\n";
   spec.lock = LockSpec{FileServer::shared().url_of(lock), digest_of_file(lock)};
   EnvironmentsConfig config = config_in(scratch);
   config.uv = "no-such-uv";

@@ -40,7 +40,7 @@ Outcome resolve_at(const web::BadPeer& index, std::chrono::seconds patience) {
 }
 
 std::string answer(const std::string& status, const std::string& type, int size_bytes) {
-  return "HTTP/1.1 " + status + "\r\nContent-Type: " + type +
+  return "HTTP/1.1 " + status + "\r\nConnection: close\r\nContent-Type: " + type +
          "\r\nContent-Length: " + std::to_string(size_bytes) + "\r\n\r\n";
 }
 
