@@ -123,7 +123,9 @@ TEST_CASE("Parts and outcomes of another attempt, or of no build, are refused") 
   CHECK(site.part(0, "x", digest_of(wheel).str(), 2).status == 409);
   CHECK(site.part(wheel.size() - 1, "xyz").status == 422);
   CHECK(site.part(0, "x", "no-hash").status == 400);
-  CHECK(site.world.send("PUT", site.path("wheel?attempt=1"), "runner", "x").status == 400);
+  const std::string claimed = site.path("wheel?attempt=1&nonce=") + site.nonce;
+  CHECK(site.world.send("PUT", claimed, "runner", "x").status == 400);
+  CHECK(site.world.send("PUT", site.path("wheel?attempt=1"), "runner", "x").status == 409);
   CHECK(site.world
             .send("PUT",
                   "/api/v1/agent/jobs/99/wheel?attempt=1&offset=0&size=3&sha256=" +
