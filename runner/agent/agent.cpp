@@ -37,7 +37,7 @@ Claim claim_of(const Spool::Entry& entry, const std::string& text) {
   Claim claim;
   claim.job = entry.job;
   claim.attempt = entry.attempt;
-  const auto kept = nlohmann::json::parse(text, nullptr, false);
+  const auto kept = parse_foreign(text);
   if (kept.is_object()) claim.nonce = text_in(kept, "nonce");
   return claim;
 }

@@ -91,7 +91,7 @@ std::map<std::string, HeldTensors> holders_in(const json& in) {
   for (const auto& [name, held] : in.items())
     holders[name] =
         held.is_number_integer()
-            ? HeldTensors{held.get<std::int64_t>()}
+            ? HeldTensors{parse_json(held, Parsed<std::int64_t>{})}
             : HeldTensors{field<std::int64_t>(held, "bytes"), field<std::int64_t>(held, "tensors"),
                           field<std::string>(held, "shape"), profile_text(held, "place")};
   return holders;
