@@ -31,7 +31,10 @@ def failure_in(world):
 
 
 def test_a_remote_says_what_it_likes_and_the_service_lives_on(make_world, liar):
-    world = make_world(repository={"url": liar.url("me", SECRET), "fetch_timeout": 5})
+    world = make_world(repository={"url": liar.url(), "fetch_timeout": 5})
+    world.write_secret("logins", liar.login("me", SECRET))
+    world.overrides["service"] = {"credentials_file": str(world.folder / "logins")}
+    world.write_config()
     world.repo.grow(3)
     world.publish_nightly("2026-08-20")
     world.start_daemon()

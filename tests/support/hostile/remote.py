@@ -96,8 +96,12 @@ class Remote(http.server.ThreadingHTTPServer):
         self.mood = mood
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
-    def url(self, user, password):
-        return f"http://{user}:{password}@127.0.0.1:{self.server_port}/pytorch.git"
+    def url(self):
+        return f"http://127.0.0.1:{self.server_port}/pytorch.git"
+
+    def login(self, user, password):
+        """A line of [service] credentials_file."""
+        return f"machine 127.0.0.1:{self.server_port} login {user} password {password}"
 
     def stop(self):
         self.shutdown()
