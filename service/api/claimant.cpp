@@ -1,5 +1,6 @@
 #include "service/api/claimant.hpp"
 
+#include <limits>
 #include <utility>
 
 #include "service/api/query.hpp"
@@ -38,9 +39,10 @@ std::optional<std::string> nonce_header(const web::Request& request) {
 }
 
 std::vector<Parameter> claim_headers() {
-  Parameter attempt{"Nightjar-Attempt",
-                    "As in the body, so that it is judged before the body comes.",
-                    {{"type", "integer"}, {"minimum", 1}}};
+  Parameter attempt{
+      "Nightjar-Attempt",
+      "As in the body, so that it is judged before the body comes.",
+      {{"type", "integer"}, {"minimum", 1}, {"maximum", std::numeric_limits<int>::max()}}};
   Parameter nonce{"Nightjar-Nonce", "Likewise.", schema_of<std::string>()};
   attempt.in = nonce.in = "header";
   return {attempt, nonce};

@@ -155,8 +155,7 @@ void add_difference_route(Routes& routes) {
        .id = "get_difference",
        .summary = "How a build differs from a reference, as a text",
        .parameters = {reference, build, least, report_kind_query()},
-       .answers = report_answers(),
-       .problems = {no_such_build}},
+       .answers = report_answers()},
       [&context = routes.context, reference, build, least](Database& db, const Request& request) {
         const auto from = required_build(db, request, reference);
         const auto to = required_build(db, request, build);
@@ -226,8 +225,7 @@ void add_compare_route(Routes& routes, const std::shared_ptr<Comparisons>& compa
                .id = "compare",
                .summary = "Two builds, series by series: what differs beyond noise comes first",
                .parameters = asked.parameters(standing, compared_row().schema()),
-               .answers = list_answers(comparison_row().schema()),
-               .problems = {no_such_build}},
+               .answers = list_answers(comparison_row().schema())},
               [=](Database& db, const Request& request) {
                 const auto good = required_build(db, request, asked.good);
                 const auto bad = required_build(db, request, asked.bad);
@@ -258,8 +256,7 @@ void add_groups_route(Routes& routes, const std::shared_ptr<Comparisons>& compar
        .id = "compare_groups",
        .summary = "Two builds, by domain, model or another part of what is measured",
        .parameters = asked.parameters(by, group_row().schema()),
-       .answers = list_answers(page.schema()),
-       .problems = {no_such_build}},
+       .answers = list_answers(page.schema())},
       [=](Database& db, const Request& request) {
         const auto good = required_build(db, request, asked.good);
         const auto bad = required_build(db, request, asked.bad);

@@ -10,12 +10,23 @@
 
 namespace nightjar::service::api {
 
+// A refusal; `name` is unique and names it in the document's components.
+struct Problem {
+  unsigned status = 0;
+  const char* name = "";
+  const char* text = "";
+};
+inline constexpr Problem no_such_id{404, "ThereIsNoneWithThisId", "There is none with this id."};
+inline constexpr Problem no_such_build{404, "ThereIsNoSuchBuild", "There is no such build."};
+inline constexpr Problem no_such_commit{404, "ThereIsNoSuchCommit", "There is no such commit."};
+
 struct Parameter {
   std::string name, text;
   Schema schema;
   bool required = false;
   std::string in = "query";
-  bool list = false;  // an array, written with commas: a,b
+  bool list = false;                    // an array, written with commas: a,b
+  std::optional<Problem> unknown = {};  // where the value is a name that nothing has
 };
 
 struct Body {
@@ -34,15 +45,6 @@ struct Answer {
   std::string type = "application/json";  // of the body
   const char* location = "";              // what the header Location names
 };
-
-// A refusal; `name` is unique and names it in the document's components.
-struct Problem {
-  unsigned status = 0;
-  const char* name = "";
-  const char* text = "";
-};
-inline constexpr Problem no_such_id{404, "ThereIsNoneWithThisId", "There is none with this id."};
-inline constexpr Problem no_such_build{404, "ThereIsNoSuchBuild", "There is no such build."};
 
 // Path parameters are declared by the path: {id}, {sha}, {build} or {sha256}. Refusals that follow
 // from the role, the body and the query are added by Routes.

@@ -141,11 +141,11 @@ Query<std::string> commit_name_query(const char* name, const char* text) {
   const auto parse = [](const std::string& given) {
     return is_commit_name(given) ? std::optional(given) : std::nullopt;
   };
-  return {name,
-          text,
-          {{"type", "string"}, {"pattern", "^([0-9a-f]{4,40}|[0-9a-fA-F]{40})$"}},
-          "a commit: 4 to 40 hexadecimal digits in lower case, with which only one begins",
-          parse};
+  Query<std::string> made(
+      name, text, {{"type", "string"}, {"pattern", "^([0-9a-f]{4,40}|[0-9a-fA-F]{40})$"}},
+      "a commit: 4 to 40 hexadecimal digits in lower case, with which only one begins", parse);
+  made.unknown = no_such_commit;
+  return made;
 }
 
 Query<std::string> build_name_query(const char* name, const char* text) {
@@ -154,11 +154,11 @@ Query<std::string> build_name_query(const char* name, const char* text) {
     std::replace(given.begin(), given.end(), ' ', '+');
     return is_build_name(given) ? std::optional(given) : std::nullopt;
   };
-  return {name,
-          text,
-          {{"type", "string"}, {"pattern", "^[0-9A-Za-z][0-9A-Za-z.+_!-]{0,199}$"}},
-          "a build: its id, or a version or commit with which only one begins",
-          parse};
+  Query<std::string> made(
+      name, text, {{"type", "string"}, {"pattern", "^[0-9A-Za-z][0-9A-Za-z.+_!-]{0,199}$"}},
+      "a build: its id, or a version or commit with which only one begins", parse);
+  made.unknown = no_such_build;
+  return made;
 }
 
 Query<std::string> commit_prefix_query(const char* name, const char* text) {

@@ -10,10 +10,10 @@ namespace {
 constexpr int most_named = 6;             // of those among which a refusal cannot choose
 constexpr std::size_t fewest_digits = 7;  // of a commit that only the repository knows
 
-[[noreturn]] void refuse_name(const std::string& parameter, unsigned of_path,
+[[noreturn]] void refuse_name(const std::string& parameter, unsigned status,
                               const std::string& title, const std::string& why) {
-  if (parameter.empty()) throw Refused(of_path, title, why);
-  throw Refused(400, title, why, {{"", why, parameter}});
+  if (parameter.empty()) throw Refused(status, title, why);
+  throw Refused(status, title, why, {{"", why, parameter}});
 }
 
 [[noreturn]] void refuse_several(const std::string& parameter, const char* what,

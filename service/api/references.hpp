@@ -9,8 +9,8 @@
 
 namespace nightjar::service::api {
 
-// The one commit that these 4 to 40 digits begin. Refused (400) if several do, which it names, or,
-// of a query parameter, if none does; in a path, where `parameter` is empty, that is a 404.
+// The one commit that these 4 to 40 digits begin. Refused if several do (400), which it names, and
+// if none does (404). `parameter` is the query's that has the name; empty: the path has it.
 CommitSha commit_called(const storage::Database& db, const git::CommitGraph& commits,
                         const std::string& digits, const std::string& parameter = "");
 // The one build that `text` names: its id, its version, how that begins, or how its commit does.

@@ -159,6 +159,8 @@ Routes::Routes(web::Server& with_server, Context& with_context)
 void Routes::describe(Operation operation) {
   if (operation.role != web::Role::none)
     operation.problems.insert(operation.problems.end(), {no_token, weak_token});
+  for (const Parameter& one : operation.parameters)
+    if (one.unknown) operation.problems.push_back(*one.unknown);
   if (operation.body) operation.problems.insert(operation.problems.end(), {bad_body, large_body});
   operations_.push_back(std::move(operation));
 }

@@ -277,7 +277,11 @@ TEST_CASE("A commit is named by its first digits, wherever one is asked for") {
   const std::string named = day.named.str();
   CHECK(world.get("/api/v1/commits/" + named.substr(0, 12)).json["sha"] == named);
   CHECK(world.get("/api/v1/commits/000000000").status == 404);
-  CHECK(world.get("/api/v1/regressions?commit=000000000").status == 400);
+  for (const char* list : {"regressions", "improvements", "repairs"}) {
+    const auto unknown = world.get(std::string("/api/v1/") + list + "?commit=000000000");
+    CHECK(unknown.status == 404);
+    CHECK(unknown.json["errors"][0]["parameter"] == "commit");
+  }
   CHECK(world.get("/api/v1/regressions?commit=zz").status == 400);
 }
 
@@ -325,7 +329,15 @@ TEST_CASE("A build is named by its id, its version, or how that or its commit be
   CHECK(world.get("/api/v1/difference?reference=2.15.0.dev1&build=2.15.0.dev2").status == 200);
   CHECK(world.get("/api/v1/builds/3.0").status == 404);
   CHECK(world.get("/api/v1/builds/99999").status == 404);
-  CHECK(world.get("/api/v1/nights?build=3.0").status == 400);
+  for (const char* path : {"nights?build=3.0", "runs?build=0", "compare?good=0&bad=1",
+                           "compare/groups?good=1&bad=3.0", "difference?reference=0&build=1"}) {
+    INFO(path);
+    const auto unknown = world.get(std::string("/api/v1/") + path);
+    CHECK(unknown.status == 404);
+    CHECK(unknown.json["title"] == "Not found");
+    CHECK_FALSE(unknown.json["errors"][0]["parameter"].is_null());
+  }
+  CHECK(world.get("/api/v1/nights?build=a%7Eb").status == 400);
 }
 
 TEST_CASE("Regressions are found by the author of a culprit's commit") {
