@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 
+#include "service/api/references.hpp"
 #include "service/engine/jobs/live_runners.hpp"
 #include "storage/base/log.hpp"
 #include "storage/jobs.hpp"
@@ -157,10 +158,7 @@ std::string subject_of(const RunnerToken& token) {
 web::Response make_enrolment(Database& db, Context& context, const Request& request) {
   const auto asked = parse_body(request, enrolment_request());
   const Time now = context.clock.now();
-  if (asked.machine && !storage::find_machine(db, *asked.machine))
-    throw Refused(400, "Bad body",
-                  "There is no machine class " + std::to_string(asked.machine->value) + ".",
-                  {{"#/machine", "is no machine class"}});
+  if (asked.machine) require_machine(db, *asked.machine);
   const auto validity = asked.seconds ? std::chrono::seconds(*asked.seconds) : usual_validity;
   const std::string token = web::random_token();
   NewEnrolment made{{{},
@@ -380,18 +378,20 @@ void add_admin_routes(Routes& routes, Tokens& tokens) {
               page(storage::list_enrolments), {}, never, web::Role::admin);
   routes.list("tokens", "Tokens that runners got by enrolling", token_row(),
               page(storage::list_runner_tokens), {}, never, web::Role::admin);
-  routes.write({.path = "/api/v1/enrolments",
-                .id = "make_enrolment",
-                .summary = "Make a one-time token, by which a runner gets a token of its own",
-                .method = web::Method::post,
-                .role = web::Role::admin,
-                .body = Body{enrolment_request().schema()},
-                .answers = {{.status = 201,
-                             .text = "Made. The token is told here only.",
-                             .schema = new_enrolment().schema()}}},
-               [&context](Database& db, const Request& request) {
-                 return make_enrolment(db, context, request);
-               });
+  routes.write(
+      {.path = "/api/v1/enrolments",
+       .id = "make_enrolment",
+       .summary = "Make a one-time token, by which a runner gets a token of its own",
+       .method = web::Method::post,
+       .role = web::Role::admin,
+       .body = Body{enrolment_request().schema()},
+       .answers = {{.status = 201,
+                    .text = "Made. The token is told here only.",
+                    .schema = new_enrolment().schema()}},
+       .problems = {{422, "ThereIsNoSuchMachineClass", "There is no such machine class."}}},
+      [&context](Database& db, const Request& request) {
+        return make_enrolment(db, context, request);
+      });
   routes.write(
       {.path = "/api/v1/enrolments/{id}/revoke",
        .id = "revoke_enrolment",

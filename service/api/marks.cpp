@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "service/api/references.hpp"
 #include "service/api/routes.hpp"
 #include "storage/base/log.hpp"
 #include "storage/nights.hpp"
@@ -55,13 +56,7 @@ storage::Mark mark_of(storage::Database& db, const web::Request& request) {
   mark.workload = asked.workload.value_or(mark.workload);
   mark.metric = asked.metric.value_or(mark.metric);
   mark.machine = asked.machine;
-  if (mark.machine) {
-    if (!storage::find_machine(db, *mark.machine))
-      throw Refused(422, "No such machine class",
-                    "There is no machine class " + std::to_string(mark.machine->value) +
-                        "; /api/v1/runners shows those there are.",
-                    {{"#/machine", "is not the id of a machine class"}});
-  }
+  if (mark.machine) require_machine(db, *mark.machine);
   return mark;
 }
 

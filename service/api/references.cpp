@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "storage/references.hpp"
+#include "storage/runners.hpp"
 
 namespace nightjar::service::api {
 namespace {
@@ -65,6 +66,14 @@ BuildId build_called(const storage::Database& db, const std::string& text,
   for (const auto& [id, version] : found)
     names.push_back(version + " (" + std::to_string(id.value) + ")");
   refuse_several(parameter, "build", text, names);
+}
+
+void require_machine(const storage::Database& db, MachineId machine) {
+  if (!storage::find_machine(db, machine))
+    throw Refused(422, "No such machine class",
+                  "There is no machine class " + std::to_string(machine.value) +
+                      "; /api/v1/runners shows those there are.",
+                  {{"#/machine", "is not the id of a machine class"}});
 }
 
 }  // namespace nightjar::service::api

@@ -1,5 +1,5 @@
-// What people type in place of an id: a commit's first digits, a version or how it begins.
-// Internal to the API.
+// What people type in place of an id: a commit's first digits, a version or how it begins. And ids
+// that a body has. Internal to the API.
 #pragma once
 
 #include <string>
@@ -17,5 +17,7 @@ CommitSha commit_called(const storage::Database& db, const git::CommitGraph& com
 // Refused as a commit is. That there is a build with an id is not checked.
 BuildId build_called(const storage::Database& db, const std::string& text,
                      const std::string& parameter = "");
+// Refused (422) if there is none, which a body has as `machine`.
+void require_machine(const storage::Database& db, MachineId machine);
 
 }  // namespace nightjar::service::api

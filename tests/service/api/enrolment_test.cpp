@@ -236,7 +236,7 @@ TEST_CASE("An enrolment can name the machine class of its runner") {
   CHECK(register_as(world, "lab", "own-1", "x").status == 200);
   const auto listed = world.send("GET", "/api/v1/enrolments", "admin").json["items"][0];
   CHECK(listed["machine"] == machine);
-  CHECK(world.post("/api/v1/enrolments", {{"machine", 77}}, "admin").status == 400);
+  CHECK(world.post("/api/v1/enrolments", {{"machine", 77}}, "admin").status == 422);
 }
 
 TEST_CASE("A configured token registers only runners of its machine classes") {
