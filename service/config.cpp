@@ -523,10 +523,11 @@ const Config::Source& source_of_variant(const Config& config, std::string_view v
 std::string read_secret(const char* variable, const std::filesystem::path& file) {
   if (const char* value = std::getenv(variable); value && *value) return value;
   if (file.empty()) return "";
-  const auto text = read_file(file);
+  constexpr std::size_t most = 1 << 20;
+  const auto text = read_file(file, most);
   if (!text)
-    throw std::runtime_error("cannot read a secret from " + file.string() + ", and " + variable +
-                             " is not set");
+    throw std::runtime_error("cannot read a secret of at most 1 MiB from " + file.string() +
+                             ", and " + variable + " is not set");
   std::string secret = text->substr(0, text->find('\n'));
   while (!secret.empty() && (secret.back() == '\r' || secret.back() == ' ')) secret.pop_back();
   if (secret.empty())

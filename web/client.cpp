@@ -227,6 +227,10 @@ struct Leash {
     return text ? text : "";
   }
   bool allows(const sockaddr& address) {
+    if (!origin_of(url())) {
+      refused = "it leads to " + shown_url(url()) + ", whose host can be read in two ways";
+      return false;
+    }
     const bool may =
         reach.vouches_for(url()) || (is_proxy(address) ? may_ask_proxy() : is_public(address));
     if (!may)

@@ -29,8 +29,11 @@ std::string basic_authorization(const Login& login) {
 }
 
 Credentials Credentials::read(const std::filesystem::path& file) {
-  const auto text = read_file(file);
-  if (!text) throw std::runtime_error("cannot read credentials from " + file.string());
+  constexpr std::size_t most = 1 << 20;
+  const auto text = read_file(file, most);
+  if (!text)
+    throw std::runtime_error("cannot read credentials from " + file.string() +
+                             ": it cannot be opened, or has more than 1 MiB");
   return parse(*text, file.string());
 }
 

@@ -82,6 +82,24 @@ std::int64_t move_tree(const fs::path& from, const fs::path& to) {
   return bytes;
 }
 
+// What packages bring of Python's byte code is not ours.
+void drop_byte_code(const fs::path& packages) {
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::recursive_directory_iterator(packages))
+    if (entry.path().filename() == "__pycache__") folders.push_back(entry.path());
+  for (const fs::path& folder : folders) fs::remove_all(folder);
+}
+
+// Whether a build, and not the machine, is the cause that its files cannot be laid out.
+bool is_fault_of_build(const std::error_code& error) {
+  for (const std::errc fault :
+       {std::errc::filename_too_long, std::errc::not_a_directory, std::errc::is_a_directory,
+        std::errc::file_exists, std::errc::directory_not_empty,
+        std::errc::too_many_symbolic_link_levels, std::errc::illegal_byte_sequence})
+    if (error == fault) return true;
+  return false;
+}
+
 std::set<std::string> names_of(const Contents& contents) {
   std::set<std::string> names;
   for (const auto& [path, content] : contents) names.insert(path);
@@ -128,7 +146,9 @@ Environment Environments::make(const EnvironmentSpec& spec, std::stop_token stop
     environment.broken = error.what();
     environment.status = RunStatus::unavailable;
   } catch (const std::system_error& error) {  // fs::filesystem_error is one
-    throw TransientFailure(error.what());
+    if (!is_fault_of_build(error.code())) throw TransientFailure(error.what());
+    environment.broken = error.what();
+    environment.status = RunStatus::unavailable;
   }
   if (stop.stop_requested()) throw Stopped();
   trim();
@@ -216,8 +236,10 @@ void Environments::install_packages(const EnvironmentSpec& spec, std::stop_token
               downloader_.fetch(spec.lock->url, spec.lock->sha256, lock, stop);
               install_locked({config_.uv, config_.python, config_.cache / "uv", config_.internal},
                              lock, packages, stop);
-              translate(packages, {}, stop);
               const std::string base = folder_name(without_lock(spec));
+              require_apart(packages, folder_of(base) / "site-packages");
+              drop_byte_code(packages);
+              translate(packages, {}, stop);
               link_tree(folder_of(base) / "site-packages", site_packages);
               return Marker{move_tree(packages, site_packages), base, ""};
             });

@@ -95,4 +95,18 @@ void install_locked(const Installer& with, const fs::path& lock, const fs::path&
                          (ended.is_missing ? "; install uv" : ""));
 }
 
+void require_apart(const fs::path& packages, const fs::path& build) {
+  for (const auto& entry : fs::recursive_directory_iterator(packages)) {
+    if (entry.is_directory() && !entry.is_symlink()) continue;
+    const fs::path place = entry.path().lexically_relative(packages);
+    const fs::path top = *place.begin();
+    std::error_code none;
+    if (fs::exists(fs::symlink_status(build / place, none)) ||
+        (top != place && fs::exists(build / top / "__init__.py", none)) ||
+        (top == place && fs::exists(build / top, none)))
+      throw BrokenArchive("a package that it requires has " + place.string() +
+                          ", which is a place of the build's own");
+  }
+}
+
 }  // namespace nightjar::runner

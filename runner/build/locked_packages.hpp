@@ -25,4 +25,9 @@ struct Installer {
 void install_locked(const Installer& with, const std::filesystem::path& lock,
                     const std::filesystem::path& to, std::stop_token stop);
 
+// Throws BrokenArchive if a package has a file where the build has one, or below one of the build's
+// Python packages. It may share a namespace with the build. What is compiled against the build is
+// shared with others, so a package must not change it.
+void require_apart(const std::filesystem::path& packages, const std::filesystem::path& build);
+
 }  // namespace nightjar::runner

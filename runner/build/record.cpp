@@ -27,11 +27,12 @@ Record read_record(const fs::path& file) {
 }
 
 fs::path find_record(const fs::path& site_packages, const std::string& distribution) {
-  const std::string beginning = folded_name(distribution + "-");
+  const std::string folded = folded_name(distribution);
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(site_packages, error)) {
     const std::string name = entry.path().filename().string();
-    if (folded_name(name).starts_with(beginning) && name.ends_with(".dist-info") &&
+    // The first '-' begins the version: a name has none there.
+    if (folded_name(name.substr(0, name.find('-'))) == folded && name.ends_with(".dist-info") &&
         fs::exists(entry.path() / "RECORD"))
       return entry.path() / "RECORD";
   }
@@ -49,8 +50,9 @@ void record_overlay(const fs::path& site_packages, const std::string& distributi
 }
 
 void verify(Record record, const Contents& contents, bool laid_over) {
-  std::erase_if(record,
-                [](const auto& line) { return line.first.find(".data/") != std::string::npos; });
+  std::erase_if(record, [](const auto& line) {
+    return line.first.find(".data/") != std::string::npos || is_byte_code(line.first);
+  });
   if (const auto misfit = record_misfit(record, contents, laid_over)) throw BrokenArchive(*misfit);
 }
 

@@ -24,7 +24,7 @@ void record_overlay(const std::filesystem::path& site_packages, const std::strin
                     const Contents& laid_over, const std::vector<std::string>& removed);
 
 // Throws BrokenArchive that names the first file which does not fit RECORD (record_misfit). Files
-// of .data folders are not looked at: they are unpacked elsewhere, or not at all.
+// of .data folders and byte code are not looked at: they are unpacked elsewhere, or not at all.
 void verify(Record record, const Contents& contents, bool laid_over = false);
 
 // The same of a distribution that was installed before: hashes the files that its RECORD lists.

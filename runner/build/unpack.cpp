@@ -135,8 +135,11 @@ Contents unpack(const fs::path& path, const fs::path& to,
   return contents;
 }
 
-// "torch-2.data/purelib/x" goes to "x"; scripts, headers and data of a wheel are not needed.
+// "torch-2.data/purelib/x" goes to "x"; scripts, headers and data of a wheel are not needed. Nor is
+// its byte code: ours is shared between builds, and Python believes any that fits a source's size
+// and time.
 std::string place_of_wheel_member(const std::string& name) {
+  if (is_byte_code(name)) return {};
   const auto first = name.find('/');
   if (first == std::string::npos || !name.substr(0, first).ends_with(".data")) return name;
   const auto second = name.find('/', first + 1);
@@ -217,6 +220,10 @@ void unlink_with_byte_code(const fs::path& file) {
 
 }  // namespace
 
+bool is_byte_code(const std::string& path) {
+  return ("/" + path).find("/__pycache__/") != std::string::npos;
+}
+
 std::string safe_path(const std::string& path) {
   const fs::path parsed(path);
   bool inside = !path.empty() && !parsed.is_absolute() && path.find('\\') == std::string::npos;
@@ -249,7 +256,9 @@ Contents unpack_wheel(const fs::path& wheel, const fs::path& to) {
 
 Contents lay_over(const fs::path& tar, const std::set<std::string>& removed,
                   const fs::path& site_packages) {
-  const auto same = [](const std::string& name) { return name; };
+  const auto same = [](const std::string& name) {
+    return is_byte_code(name) ? std::string() : name;
+  };
   const auto all = [](std::size_t) { return true; };
   std::atomic<std::int64_t> unpacked = 0;
   // First: a file may take the place of a folder that is removed, and the other way.

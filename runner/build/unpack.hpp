@@ -17,6 +17,9 @@ struct BrokenArchive : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Whether a member is in a folder of Python's byte code, "__pycache__". None is ever unpacked.
+bool is_byte_code(const std::string& path);
+
 // Throws BrokenArchive for anything suspicious, and std::system_error if the disk refuses. What was
 // written before stays, so unpack into a temporary folder.
 Contents unpack_wheel(const std::filesystem::path& wheel, const std::filesystem::path& to);

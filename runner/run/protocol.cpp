@@ -17,6 +17,7 @@ namespace {
 constexpr int kBlocksPeakAt = 8;  // iterations
 // Far above what a workload says, and so little that a session of such runs is still taken.
 constexpr std::size_t kMostSamples = 10'000;  // of one metric
+constexpr std::size_t kMostNumbers = 40'000;  // of all; 200 such runs are one result
 constexpr std::size_t kMostMetrics = 64;
 constexpr std::size_t kMostTexts = 512;                   // packages, or settings
 constexpr std::size_t kMostWord = 200, kMostText = 1000;  // bytes
@@ -128,6 +129,9 @@ class AnswerReader {
           throw Garbage("metric " + name + " holds something that is no number");
         require_possible(name, value.get<double>());
         add(run_.result.samples[name], name, value.get<double>());
+        if (++numbers_ > kMostNumbers)
+          throw Garbage("metrics have more than " + std::to_string(kMostNumbers) +
+                        " values together");
       }
     }
   }
@@ -165,6 +169,7 @@ class AnswerReader {
   }
 
   ParsedRun& run_;
+  std::size_t numbers_ = 0;
   bool ended_ = false;
 };
 

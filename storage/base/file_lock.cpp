@@ -13,12 +13,25 @@ namespace nightjar {
 namespace fs = std::filesystem;
 namespace {
 
+// The folder may be one that all users write to. What somebody else put there, a link or a pipe
+// say, must neither be written to nor be waited for.
+void require_plain(const Fd& lock, const fs::path& path) {
+  struct stat found {};
+  if (::fstat(lock.get(), &found) != 0 || !S_ISREG(found.st_mode) || found.st_nlink != 1)
+    throw std::system_error(EINVAL, std::generic_category(),
+                            path.string() + " is no plain file; remove it");
+}
+
 // Opened before it is made: fs.protected_regular refuses O_CREAT of another user's file in a sticky
 // folder.
 Fd open_lock(const fs::path& path, mode_t mode) {
+  constexpr int careful = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   for (int attempt = 0; attempt < 2; ++attempt) {
     for (const int access : {O_RDWR, O_RDONLY})
-      if (Fd fd(::open(path.c_str(), access | O_CLOEXEC)); fd) return fd;
+      if (Fd fd(::open(path.c_str(), access | careful)); fd) {
+        require_plain(fd, path);
+        return fd;
+      }
     if (Fd made(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode)); made) {
       ::fchmod(made.get(), mode);  // whatever the umask says
       return made;
@@ -42,7 +55,7 @@ bool FileLock::try_lock(const std::string& purpose) {
 }
 
 std::string lock_holder(const fs::path& path) {
-  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   return fd && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0 ? read_line(path) : "";
 }
 

@@ -47,23 +47,27 @@ std::string process_mark(const std::string& pid) {
 
 }  // namespace
 
-std::optional<std::string> read_file(const fs::path& path) {
+std::optional<std::string> read_file(const fs::path& path, std::size_t most) {
   const Fd in(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!in) return std::nullopt;
   std::string text;
   char buffer[16384];
-  for (;;) {
+  while (text.size() <= most) {
     const auto got = ::read(in.get(), buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return std::nullopt;
     if (got == 0) return text;
     text.append(buffer, static_cast<std::size_t>(got));
   }
+  return std::nullopt;
 }
 
 std::string read_line(const fs::path& path) {
-  const auto text = read_file(path);
-  return text ? text->substr(0, text->find('\n')) : std::string();
+  const Fd in(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  char buffer[4096];
+  const auto got = in ? ::read(in.get(), buffer, sizeof buffer) : 0;
+  const std::string_view text(buffer, got > 0 ? static_cast<std::size_t>(got) : 0);
+  return std::string(text.substr(0, text.find('\n')));
 }
 
 void sync(const fs::path& path) {

@@ -9,10 +9,12 @@
 
 namespace nightjar {
 
-// nullopt if it cannot be read. Reads to the end whatever the size says, so /proc and /sys work
-// too.
-std::optional<std::string> read_file(const std::filesystem::path& path);
-// The first line of a /proc or /sys file without its end; empty if it cannot be read.
+// nullopt if it cannot be read, or has more than `most` bytes. Reads to the end whatever the size
+// says, so /proc and /sys work too.
+std::optional<std::string> read_file(const std::filesystem::path& path,
+                                     std::size_t most = std::string::npos - 1);
+// The first line of a small file without its end, such as one of /proc or /sys: at most 4096 bytes.
+// Empty if it cannot be read.
 std::string read_line(const std::filesystem::path& path);
 // Waits until the bytes of a file, or the names in a folder, are on the disk. This and the next two
 // throw std::system_error that names the path.

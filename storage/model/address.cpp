@@ -13,13 +13,24 @@ char lower_letter(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-// "user@host:80" of "http://user@host:80/path"; empty if there is no "://". A backslash ends it,
-// as some clients take it for a slash.
+// "user@host:80" of "http://user@host:80/path"; empty if there is no "://".
 std::string_view authority_of(std::string_view url) {
   const auto scheme = url.find("://");
   if (scheme == url.npos) return {};
   url.remove_prefix(scheme + 3);
-  return url.substr(0, url.find_first_of("/?#\\"));
+  return url.substr(0, url.find_first_of("/?#"));
+}
+
+// Whether every client reads the same host from it. Some take a backslash for a slash, decode what
+// is escaped, look for the user before another '@', or leave control characters out.
+bool has_one_reading(std::string_view url, std::string_view authority) {
+  return std::all_of(url.begin(), url.end(),
+                     [](char c) { return c != '\\' && c != '\x7F' && !(c >= 0 && c <= ' '); }) &&
+         std::all_of(authority.begin(), authority.end(), [](char c) {
+           const char lower = lower_letter(c);
+           return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') ||
+                  std::string_view(".-_:[]").find(c) != std::string_view::npos;
+         });
 }
 
 bool may_stand_in_url(char c) {
@@ -54,8 +65,8 @@ std::optional<Origin> origin_of(std::string_view url) {
   Origin origin;
   origin.is_secure = url.starts_with("https://");
   if (!origin.is_secure && !url.starts_with("http://")) return std::nullopt;
-  std::string_view authority = authority_of(url);
-  if (const auto at = authority.rfind('@'); at != authority.npos) authority.remove_prefix(at + 1);
+  const std::string_view authority = authority_of(url);
+  if (!has_one_reading(url, authority)) return std::nullopt;
   const bool is_ipv6 = authority.starts_with('[');
   const auto end = is_ipv6 ? authority.find(']') : authority.find(':');
   if (is_ipv6 && end == authority.npos) return std::nullopt;
@@ -78,6 +89,7 @@ std::optional<Origin> origin_of(std::string_view url) {
 bool tells_secret(std::string_view remote) {
   const std::string_view authority = authority_of(remote);
   const auto at = authority.rfind('@');
+  if (!authority.empty() && remote.find_first_of("?#\\") != remote.npos) return true;
   return at != authority.npos &&
          (remote.starts_with("http") || authority.substr(0, at).find(':') != authority.npos);
 }

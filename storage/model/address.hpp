@@ -37,11 +37,12 @@ struct Origin {
   std::uint16_t port = 0;
   bool operator==(const Origin&) const = default;
 };
-// nullopt if it is no http(s) URL with a host.
+// nullopt if it is no http(s) URL with a host, or one whose host others could read in another way:
+// with user information, a backslash, a space or a control character, or an escape in its host.
 std::optional<Origin> origin_of(std::string_view url);
 
-// Whether the URL of a git remote has a password, or a token for http. The account of ssh,
-// "ssh://git@host", is no secret.
+// Whether the URL of a git remote has a password, a token for http, or a query, which may be one.
+// The account of ssh, "ssh://git@host", is no secret.
 bool tells_secret(std::string_view remote);
 
 // The URL without user information, query and fragment, which may be secret. For any text, be it a

@@ -19,17 +19,28 @@ TEST_CASE("an address is an http URL that tells no secret") {
 
 TEST_CASE("an origin is scheme, host and port, however they are written") {
   CHECK(origin_of("HTTP://a.test") == std::nullopt);
-  CHECK(origin_of("http://A.Test./x") == origin_of("http://user:secret@a.test:80?y"));
+  CHECK(origin_of("http://A.Test./x") == origin_of("http://a.test:80?y"));
   CHECK(origin_of("https://a.test") != origin_of("http://a.test"));
   CHECK(origin_of("https://a.test")->port == 443);
   CHECK(origin_of("http://[FE80::1]:8080/")->host == "fe80::1");
-  CHECK(origin_of("http://a.test\\@b.test/")->host == "a.test");
+}
+
+TEST_CASE("a URL whose host others could read in another way has no origin") {
+  for (const char* url :
+       {"http://a.test\\@b.test/", "http://a.test/\\@b.test/", "http://user:secret@a.test/",
+        "http://a.test@b.test/", "http://a%2Etest/", "http://a.test\t/", "http://a.test /",
+        "http://a.test/x\n", "http://a.test\x7F/", "http://\xC3\xA4.test/"}) {
+    CAPTURE(url);
+    CHECK_FALSE(origin_of(url));
+  }
+  CHECK(origin_of("http://a.test/\xC3\xA4%20b"));
 }
 
 TEST_CASE("a remote tells a secret by a password, or by any user of http") {
   CHECK(tells_secret("https://token@git.test/a"));
   CHECK(tells_secret("http://user:secret@git.test/a"));
   CHECK(tells_secret("ssh://git:secret@git.test/a"));
+  CHECK(tells_secret("https://git.test/a?access_token=secret"));
   CHECK_FALSE(tells_secret("ssh://git@git.test/a"));
   CHECK_FALSE(tells_secret("git@git.test:a/b"));
   CHECK_FALSE(tells_secret("https://git.test/a@b"));

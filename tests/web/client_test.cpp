@@ -130,6 +130,13 @@ TEST_CASE("A redirect leads to no internal address but that of the request") {
     CHECK_THROWS_WITH(client.download(request.url, {}, folder.path / "x"),
                       Catch::Contains("which is an internal address"));
   }
+  for (const std::string& twofold : {"http://a.test\\@127.0.0.1:" + secret.substr(17),
+                                     "http://user@127.0.0.1:" + secret.substr(17)}) {
+    client.reach_only(Reach({url, secret}));
+    request.url = twofold;
+    CHECK_THAT(client.send(request).failure.what, Catch::Contains("can be read in two ways"));
+  }
+  request.url = url + "/metadata";
   client.reach_only(Reach({}));
   CHECK_FALSE(client.send(request));
   client.reach_only(Reach({url, secret}));

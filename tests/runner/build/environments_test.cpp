@@ -179,6 +179,34 @@ TEST_CASE("An overlay may put a file where a folder was, and a folder where a fi
   CHECK(fs::exists(base / "torch/thing/part.py"));
 }
 
+TEST_CASE("Byte code that a wheel brings along is nowhere, be it listed or not") {
+  const Scratch scratch;
+  auto members = torch_members("2.15.0", "abc");
+  members.push_back({"torch/__pycache__/slow.cpython-311.pyc", "another module"});
+  members.push_back({"torch/__pycache__/old.x.pyc/folder", "x"});
+  members.push_back(record_of(members, "2.15.0"));
+  Environments environments(config_in(scratch));
+  const Environment made =
+      make(environments,
+           wheel_environment(scratch / "torch-2.15.0-py3-none-any.whl", members, "2.15.0", "abc"));
+  CHECK(made.broken == "");
+  CHECK_FALSE(fs::exists(made.site_packages / "torch/__pycache__"));
+}
+
+TEST_CASE("A name that no file can have is the wheel's fault, not the machine's") {
+  const Scratch scratch;
+  auto members = torch_members("2.15.0", "abc");
+  members.push_back({"torch/" + std::string(300, 'x') + ".py", "x"});
+  members.push_back(record_of(members, "2.15.0"));
+  Environments environments(config_in(scratch));
+  const Environment made =
+      make(environments,
+           wheel_environment(scratch / "torch-2.15.0-py3-none-any.whl", members, "2.15.0", "abc"));
+  CHECK(made.status == RunStatus::unavailable);
+  CHECK_FALSE(made.broken.empty());
+  CHECK(entries_in(scratch / "cache/env") == 0);
+}
+
 TEST_CASE("A second wheel shares the files that are the same with the first, and no other") {
   const Scratch scratch;
   Environments environments(config_in(scratch));

@@ -13,6 +13,7 @@
 
 using namespace nightjar;
 using namespace nightjar::runner;
+namespace fs = std::filesystem;
 
 TEST_CASE("An index that breaks off gives the job back, and one that stands still can be left") {
   using web::Manner;
@@ -57,4 +58,22 @@ TEST_CASE("A lock with a line that is none of ours is refused before uv is start
                                  << line << "\n";
   const Installer with{"/bin/false", "python3", folder / "cache", {}};
   CHECK_THROWS_AS(install_locked(with, folder / "lock", folder / "packages", {}), BrokenArchive);
+}
+
+TEST_CASE("A package stands beside the build, and lays nothing into it") {
+  const Scratch scratch;
+  const auto put = [&](const std::string& path) {
+    fs::create_directories((scratch / path).parent_path());
+    std::ofstream(scratch / path) << "x";
+  };
+  for (const char* path :
+       {"build/torch/__init__.py", "build/torch/include/ATen/ATen.h", "build/shared/ours.py",
+        "packages/numpy/__init__.py", "packages/shared/theirs.py", "packages/bin/tool"})
+    put(path);
+  CHECK_NOTHROW(require_apart(scratch / "packages", scratch / "build"));
+  const std::string wrong = GENERATE("torch/include/ATen/ATen.h", "torch/include/more.h",
+                                     "shared/ours.py", "torch", "shared");
+  CAPTURE(wrong);
+  put("wrong/" + wrong);
+  CHECK_THROWS_AS(require_apart(scratch / "wrong", scratch / "build"), BrokenArchive);
 }

@@ -142,6 +142,16 @@ TEST_CASE("What a run says without end is a failed run, and does not fill the re
   const ParsedRun samples = parse_run(said(much + kResult), {});
   CHECK(samples.result.status == RunStatus::failed);
   CHECK(samples.result.reason.find("latency has more than 10000 values") != std::string::npos);
+  // What a session of such runs would be too large with.
+  std::string wide = R"({"event":"result","warmup_iterations":1,"metrics":{)";
+  for (int metric = 0; metric < 60; ++metric) {
+    wide += (metric == 0 ? "\"m" : ",\"m") + std::to_string(metric) + "\":[1";
+    for (int i = 1; i < 1000; ++i) wide += ",1";
+    wide += "]";
+  }
+  const ParsedRun many = parse_run(said(kReady + kSample + wide + "}}\n"), {});
+  CHECK(many.result.status == RunStatus::failed);
+  CHECK(many.result.reason.find("more than 40000 values together") != std::string::npos);
   CHECK(nlohmann::json(samples.result).dump().size() < 2'000'000);
 
   nlohmann::json ready = {{"event", "ready"}, {"settings", {{"long", std::string(1 << 20, 'x')}}}};
