@@ -79,8 +79,8 @@ struct Nvml::Library : nvml::Functions {
 
 namespace {
 
-std::string text_of(int (*read)(nvml::Device, char*, unsigned), nvml::Device device,
-                    unsigned bytes) {
+std::string driver_text(int (*read)(nvml::Device, char*, unsigned), nvml::Device device,
+                        unsigned bytes) {
   std::array<char, 128> text{};
   return read && read(device, text.data(), bytes) == nvml::kSuccess ? text.data() : "";
 }
@@ -116,8 +116,8 @@ std::vector<GpuState> Nvml::read() const {
   for (std::size_t i = 0; i < lib.devices.size(); ++i) {
     const nvml::Device device = lib.devices[i].device;
     GpuState gpu;
-    gpu.name = text_of(lib.name, device, nvml::kNameBytes);
-    gpu.uuid = text_of(lib.uuid, device, nvml::kUuidBytes);
+    gpu.name = driver_text(lib.name, device, nvml::kNameBytes);
+    gpu.uuid = driver_text(lib.uuid, device, nvml::kUuidBytes);
     gpu.pci_bus = lib.devices[i].bus;
     gpu.driver = driver.data();
     gpu.sm_mhz = lib.clock_mhz(device, nvml::kClockSm);
