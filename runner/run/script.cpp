@@ -26,22 +26,22 @@ ScriptedLevel level_of(const Json& json, const std::string& where) {
   return {json.at("level").get<double>(), json.value("noise", 0.0)};
 }
 
-Pattern pattern_of(const Json& json) {
+RunCondition pattern_of(const Json& json) {
   only(json,
        {"workload", "commit", "version", "wheel", "wheel_sha256", "overlay_sha256", "build_from",
         "build_to", "file", "contains"},
        "when");
   const auto text = [&](const char* name) { return json.value(name, std::string()); };
-  Pattern when{text("workload"),
-               text("commit"),
-               text("version"),
-               text("wheel"),
-               text("wheel_sha256"),
-               text("overlay_sha256"),
-               {},
-               {},
-               text("file"),
-               text("contains")};
+  RunCondition when{text("workload"),
+                    text("commit"),
+                    text("version"),
+                    text("wheel"),
+                    text("wheel_sha256"),
+                    text("overlay_sha256"),
+                    {},
+                    {},
+                    text("file"),
+                    text("contains")};
   if (json.contains("build_from")) when.build_from = field<std::int64_t>(json, "build_from");
   if (json.contains("build_to")) when.build_to = field<std::int64_t>(json, "build_to");
   return when;

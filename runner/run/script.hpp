@@ -19,7 +19,7 @@ struct ScriptedLevel {
 };
 
 // What a rule applies to; an empty pattern applies to all.
-struct Pattern {
+struct RunCondition {
   std::string workload;                      // glob
   std::string commit;                        // begin of EnvironmentSpec::git_version
   std::string version;                       // glob
@@ -30,7 +30,7 @@ struct Pattern {
 };
 
 struct Rule {
-  Pattern when;
+  RunCondition when;
   std::map<std::string, ScriptedLevel> metrics;  // sets
   std::map<std::string, double> factors;         // multiplies what earlier rules set
   std::optional<RunStatus> status;

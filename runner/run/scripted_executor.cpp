@@ -88,7 +88,7 @@ void ScriptedExecutor::begin_session(const JobSpec& spec) {
   if (environments_) environments_->begin_session(spec.environments);
 }
 
-bool ScriptedExecutor::matches(const Pattern& when, const EnvironmentSpec& environment,
+bool ScriptedExecutor::matches(const RunCondition& when, const EnvironmentSpec& environment,
                                const Workload* workload) const {
   const auto glob = [](const std::string& pattern, const std::string& text) {
     return pattern.empty() || glob_match(pattern, text);

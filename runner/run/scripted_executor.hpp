@@ -29,7 +29,7 @@ class ScriptedExecutor final : public Executor {
   MachineState machine() override { return script_.machine; }
 
  private:
-  bool matches(const Pattern& when, const EnvironmentSpec& environment,
+  bool matches(const RunCondition& when, const EnvironmentSpec& environment,
                const Workload* workload) const;
 
   const Script script_;
