@@ -132,8 +132,9 @@ bool is_commit_name(const std::string& text) {
 
 bool is_build_name(const std::string& text) {
   return !text.empty() && text.size() <= 200 && std::isalnum(static_cast<unsigned char>(text[0])) &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) {
-           return std::isalnum(c) || std::string_view(".+_!-").find(c) != std::string_view::npos;
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return std::isalnum(static_cast<unsigned char>(c)) ||
+                  std::string_view(".+_!-").find(c) != std::string_view::npos;
          });
 }
 
