@@ -536,7 +536,7 @@ std::string read_secret(const char* variable, const std::filesystem::path& file)
 }
 
 std::vector<std::string> git_login(const Config::Repository& repository) {
-  const auto origin = origin_of(repository.url);
+  const auto origin = nightjar::origin_of(repository.url);
   const web::Login* login = origin ? web::credentials().find(*origin) : nullptr;
   if (!login) return {};
   return {"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=http." + repository.url + ".extraHeader",

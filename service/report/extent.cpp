@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t kOpenNames = 30;  // of a list that is not folded up
 
-using Part = std::string_view (WorkloadName::*)() const;
-constexpr std::array<std::pair<const char*, Part>, 5> kParts{
+using NamePart = std::string_view (WorkloadName::*)() const;
+constexpr std::array<std::pair<const char*, NamePart>, 5> kParts{
     {{"task", &WorkloadName::task},
      {"device", &WorkloadName::device},
      {"precision", &WorkloadName::precision},
