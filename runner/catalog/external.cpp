@@ -34,7 +34,7 @@ std::optional<WorkloadName> read_name(TomlTable& entry, const Externals& before)
 std::vector<std::string> command_of(TomlTable& entry, const fs::path& base) {
   auto out = entry.list("command",
                         "must be a list of program and arguments, as [\"{python}\", \"mine.py\"]",
-                        text_of);
+                        [](const TomlItem& item) { return text_of(item); });
   if (!entry.has("command")) entry.fail("command", "is required: a list of program and arguments");
   if (entry.is_wrong("command")) return {};
   std::string& program = out.front();

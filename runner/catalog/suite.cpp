@@ -17,7 +17,8 @@ fs::path folder_of(const fs::path& workloads) {
 }
 
 std::vector<std::string> words(TomlTable& entry, std::string_view key) {
-  return entry.list(key, "must be a list of words, as [\"eager\"]", text_of);
+  return entry.list(key, "must be a list of words, as [\"eager\"]",
+                    [](const TomlItem& item) { return text_of(item); });
 }
 
 // As workloads are named: "b4", "bmax".

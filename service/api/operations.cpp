@@ -6,6 +6,7 @@
 #include "service/api/routes.hpp"
 #include "service/builds/artifacts.hpp"
 #include "service/engine/trust/measured.hpp"
+#include "storage/base/foreign_number.hpp"
 #include "storage/calibration.hpp"
 #include "storage/jobs.hpp"
 #include "storage/locks.hpp"
@@ -24,7 +25,7 @@ std::string engine_check(const Context& context) {
   const double allowed = 60 + 10 * static_cast<double>(context.config.queue.tick.count());
   if (age < 0) return "has not ticked yet";
   return age <= allowed ? "ok"
-                        : "has not ticked for " + std::to_string(static_cast<long>(age)) + " s";
+                        : "has not ticked for " + std::to_string(clamped_integer<long>(age)) + " s";
 }
 
 using Checks = std::map<std::string, std::string>;
