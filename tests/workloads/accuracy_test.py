@@ -187,12 +187,3 @@ def test_a_workload_that_its_author_lists_is_not_compared(tmp_path):
         [programs.python(), str(entry)],
         programs.request("python/dlrm/eval/cpu/fp32/b128/inductor", sizes="tiny"))
     assert (status, messages[-1]["accuracy"]) == (0, "pass_due_to_skip")
-
-
-@pytest.mark.parametrize("name", TRAINED)
-def test_every_own_model_that_trains_passes_under_inductor(name):
-    last = programs.run(name, sizes="tiny")[-1]
-    if "lennard_jones" in name:  # it differentiates a gradient again
-        assert (last["event"], last["status"]) == ("error", "unavailable")
-        return
-    assert (last["event"], last.get("accuracy")) == ("result", "pass"), json.dumps(last)
