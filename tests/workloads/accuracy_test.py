@@ -6,9 +6,6 @@ import textwrap
 import pytest
 import programs
 
-TRAINED = sorted(name.replace("/eager", "/inductor") for name in programs.names("python")
-                 if name.split("/")[2] in ("train", "update"))
-
 
 def own(tmp_path, make, compiled="lambda network: network", task="eval"):
     """The last answer of a workload of one's own, where torch.compile is what `compiled` says."""
