@@ -11,7 +11,8 @@ DAEMONS = {"nightjard"}  # their manual is in section 8, the others' in 1
 DESCRIPTION_COLUMN = 30  # of CLI11's help
 HEADINGS = ("Positionals", "Options", "Subcommands")
 SPEC = re.compile(r"(?P<names>\S+?)(?P<flag>\{\w+\})?"
-                  r"(?: (?P<type>[A-Z]+)?(?::(?P<check>\{[^}]*\}|[^=]*\]))?(?:=(?P<default>.*?))?)?"
+                  r"(?: (?P<type>[A-Z]+)?(?::(?P<check>\{[^}]*\}|[^=]*\]|[A-Z]+))?"
+                  r"(?:=(?P<default>.*?))?)?"
                   r"(?P<several> \.\.\.)?(?P<required> REQUIRED)?"
                   r"(?: Needs: (?P<needs>\S+))?(?: Excludes: (?P<excludes>\S+))?")
 
