@@ -1,7 +1,6 @@
 #include "runner/agent/coordinator.hpp"
 
-#include <algorithm>
-
+#include "storage/base/foreign_text.hpp"
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/job.hpp"
 #include "storage/model/json.hpp"
@@ -13,20 +12,6 @@ using Json = nlohmann::json;
 namespace {
 
 constexpr std::size_t kLarge = 64 << 10;  // bytes; a body that may take its time
-
-// What the service takes as one line: control characters (C0 and C1) become spaces, the rest of a
-// long text goes.
-std::string one_line(std::string text) {
-  text.resize(std::min<std::size_t>(text.size(), longest_reason));
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const bool c1 =
-        byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
-    if (c1) text.erase(i, 1);
-    if (byte < 0x20 || byte == 0x7f || c1) text[i] = ' ';
-  }
-  return text;
-}
 
 // The body that names a claim, to be added to.
 Json of_claim(const Claim& claim) {
@@ -108,7 +93,7 @@ Answer Coordinator::replace_token(const Sha256& own) {
 
 Answer Coordinator::enroll(const Registration& registration, RunnerId& runner) {
   auto facts = registration.facts;
-  for (auto& [name, value] : facts) value = one_line(std::move(value));
+  for (auto& [name, value] : facts) value = shortened(value, longest_reason);
   const Json body{{"name", registration.name},
                   {"labels", registration.labels},
                   {"version", NIGHTJAR_VERSION},
@@ -223,7 +208,7 @@ Answer Coordinator::send_outcome(JobId job, const std::string& outcome_json) {
 
 Answer Coordinator::fail(const Claim& claim, const std::string& reason, Failure kind) {
   Json body = of_claim(claim);
-  body["reason"] = one_line(reason);
+  body["reason"] = shortened(reason, longest_reason);
   if (kind == Failure::transient) body["transient"] = true;
   std::string text;
   return post(job_path(claim.job, "fail"),

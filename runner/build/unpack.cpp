@@ -101,7 +101,8 @@ Archive open_archive(const fs::path& path) {
 }
 
 // `place` says where a member goes, empty: nowhere; `clear` makes room for it. Only members that
-// are `mine` are unpacked, by their number in the archive.
+// are `mine` are unpacked, by their number in the archive. Byte code never is: ours is shared
+// between builds, and Python believes any that fits a source's size and time.
 Contents unpack(const fs::path& path, const fs::path& to,
                 const std::function<std::string(const std::string&)>& place,
                 const std::function<void(const fs::path&)>& clear,
@@ -119,7 +120,7 @@ Contents unpack(const fs::path& path, const fs::path& to,
     if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry))
       broken(path, name + " is no regular file");
     const std::string placed = place(name);
-    if (placed.empty()) continue;
+    if (placed.empty() || is_byte_code(placed)) continue;
     const fs::path target = to / placed;
     std::error_code error;
     fs::create_directories(target.parent_path(), error);
@@ -135,11 +136,8 @@ Contents unpack(const fs::path& path, const fs::path& to,
   return contents;
 }
 
-// "torch-2.data/purelib/x" goes to "x"; scripts, headers and data of a wheel are not needed. Nor is
-// its byte code: ours is shared between builds, and Python believes any that fits a source's size
-// and time.
+// "torch-2.data/purelib/x" goes to "x"; scripts, headers and data of a wheel are not needed.
 std::string place_of_wheel_member(const std::string& name) {
-  if (is_byte_code(name)) return {};
   const auto first = name.find('/');
   if (first == std::string::npos || !name.substr(0, first).ends_with(".data")) return name;
   const auto second = name.find('/', first + 1);
@@ -256,9 +254,7 @@ Contents unpack_wheel(const fs::path& wheel, const fs::path& to) {
 
 Contents lay_over(const fs::path& tar, const std::set<std::string>& removed,
                   const fs::path& site_packages) {
-  const auto same = [](const std::string& name) {
-    return is_byte_code(name) ? std::string() : name;
-  };
+  const auto same = [](const std::string& name) { return name; };
   const auto all = [](std::size_t) { return true; };
   std::atomic<std::int64_t> unpacked = 0;
   // First: a file may take the place of a folder that is removed, and the other way.

@@ -6,6 +6,7 @@
 
 #include "storage/base/foreign_number.hpp"
 #include "storage/model/foreign_json.hpp"
+#include "storage/model/job.hpp"
 #include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
 #include "storage/model/possible.hpp"
@@ -164,7 +165,7 @@ class AnswerReader {
     if (!known || *known == RunStatus::measured)
       throw Garbage("error with status '" + status + "'");
     run_.result.status = *known;
-    run_.result.reason = text_in(event, "reason").substr(0, 2000);
+    run_.result.reason = text_in(event, "reason").substr(0, longest_reason);
     if (run_.result.reason.empty()) run_.result.reason = "the workload gave no reason";
   }
 
