@@ -179,6 +179,12 @@ std::vector<Regression> regressions_in_state(const Database& db, RegressionState
   return read_all(find.bind(state), regression_reader(db));
 }
 
+std::vector<Regression> reported_without_name(const Database& db) {
+  Statement find(db, REGRESSION_SELECT
+                 " WHERE state = 'reported' AND culprit_probability IS NULL ORDER BY id");
+  return read_all(find, regression_reader(db));
+}
+
 std::map<RegressionState, int> count_regressions(const Database& db) {
   std::map<RegressionState, int> counts;
   Statement count(db, "SELECT state, count(*) FROM regression GROUP BY state");

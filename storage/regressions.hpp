@@ -28,6 +28,8 @@ std::optional<Regression> find_regression(const Database& db, RegressionId id);
 std::optional<Regression> find_regression(const Database& db, std::string_view fingerprint);
 std::vector<RegressionChange> changes_of(const Database& db, RegressionId id);
 std::vector<Regression> regressions_in_state(const Database& db, RegressionState state);
+// Those that have neither a culprit nor a range.
+std::vector<Regression> reported_without_name(const Database& db);
 // A state without any is left out.
 std::map<RegressionState, int> count_regressions(const Database& db);
 std::vector<Regression> regressions_of_night(const Database& db, NightId night);

@@ -152,9 +152,7 @@ bool gather_unattributed(EngineContext& context) {
     const auto step = decide(load_unattributed(context, regression));
     return step && std::visit([&](const auto& taken) { return apply(context, taken); }, *step);
   };
-  std::vector<Regression> nameless =
-      storage::regressions_in_state(context.db, RegressionState::reported);
-  std::erase_if(nameless, [](const Regression& told) { return told.culprit || told.range; });
+  std::vector<Regression> nameless = storage::reported_without_name(context.db);
   for (Regression& untold :
        storage::regressions_in_state(context.db, RegressionState::unattributed))
     nameless.push_back(std::move(untold));
