@@ -87,17 +87,6 @@ std::vector<RegressionState> states_that(bool count) {
   return states;
 }
 
-Query<std::string> author_query() {
-  const auto parse = [](const std::string& given) {
-    return given.empty() ? std::nullopt : std::optional(given);
-  };
-  return {"author",
-          "With a culprit by this author, as the commits have the name.",
-          {{"type", "string"}, {"minLength", 1}},
-          "the name of an author",
-          parse};
-}
-
 // Which commits that are blamed for something are this author's: they are few, and the copy of the
 // repository has the names.
 std::vector<CommitSha> blamed_commits_of(const Database& db, const git::CommitGraph& commits,
@@ -124,7 +113,9 @@ void add_regressions(Routes& routes) {
   const auto commit = commit_name_query("commit", "Among the culprit's commits.");
   const auto machine = id_query<MachineId>("machine", "Seen on this machine class.");
   const auto counted = counted_query();
-  const auto author = author_query();
+  const auto author =
+      text_query("author", "With a culprit by this author, as the commits have the name.",
+                 "the name of an author");
   const auto regressions = [=, &commits = routes.context.commits](
                                Database& db, const Request& request, const PageRequest& page) {
     storage::RegressionFilter filter;

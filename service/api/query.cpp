@@ -57,15 +57,16 @@ Query<std::string> metric_query() {
           "one of " + joined(metric_names()), parse};
 }
 
-Query<std::string> workload_query() {
-  const auto parse = [](const std::string& text) {
-    return text.empty() ? std::nullopt : std::optional(text);
+Query<std::string> text_query(const char* name, const char* text, const char* wanted) {
+  const auto parse = [](const std::string& given) {
+    return given.empty() ? std::nullopt : std::optional(given);
   };
-  return {"workload",
-          "A glob over workload names, e.g. python/*/eval/cpu/**.",
-          {{"type", "string"}, {"minLength", 1}},
-          "a glob such as python/*/eval/cpu/**",
-          parse};
+  return {name, text, {{"type", "string"}, {"minLength", 1}}, wanted, parse};
+}
+
+Query<std::string> workload_query() {
+  return text_query("workload", "A glob over workload names, e.g. python/*/eval/cpu/**.",
+                    "a glob such as python/*/eval/cpu/**");
 }
 
 Query<std::string> word_query(const char* name, const char* text) {

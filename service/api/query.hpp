@@ -63,6 +63,8 @@ Query<E> enum_query(const char* name, const char* text) {
 }
 
 Query<std::string> metric_query();
+// Any text but none; `wanted` says what in a refusal.
+Query<std::string> text_query(const char* name, const char* text, const char* wanted);
 Query<std::string> workload_query();
 Query<Time> time_query(const char* name, const char* text);
 Query<std::string> date_query(const char* name, const char* text);
