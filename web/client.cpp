@@ -214,7 +214,10 @@ void identify(CURL* curl, std::string_view url) {
   set(CURLOPT_CAINFO, own.authorities);
 }
 
-// Who may be reached by a request that is under way, and who was asked for in vain.
+}  // namespace
+
+// Who may be reached by a request that is under way, and who was asked for in vain. A member of
+// Client::Impl, so not of the unnamed namespace.
 struct Leash {
   CURL* curl = nullptr;
   Reach reach{{}};
@@ -248,6 +251,8 @@ struct Leash {
            (!target || is_public(reinterpret_cast<const sockaddr&>(*target)));
   }
 };
+
+namespace {
 
 curl_socket_t on_open(void* to, curlsocktype, curl_sockaddr* address) {
   if (!static_cast<Leash*>(to)->allows(address->addr)) return CURL_SOCKET_BAD;

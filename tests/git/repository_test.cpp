@@ -39,6 +39,7 @@ class Upstream {
     return {.url = path().string(),
             .path = folder_ / "copy.git",
             .limits = {},
+            .login = {},
             .redaction = {},
             .progress = {}};
   }

@@ -26,7 +26,7 @@ class FakeService {
       return web::json_response(R"({"runner": 5, "machine": 6})");
     });
     post("/api/v1/agent/claim", [](FakeService& self, const web::Request&) {
-      if (self.jobs.empty()) return web::Response{204, "application/json", "", {}, {}};
+      if (self.jobs.empty()) return web::Response{204, "application/json", "", {}, {}, {}};
       const std::string job = self.jobs.front();
       self.jobs.pop_front();
       return web::json_response(job);
@@ -112,7 +112,7 @@ class FakeService {
   // As the service refuses, or as nginx in front of it.
   web::Response refusal(unsigned status) const {
     if (!is_proxy) return web::problem(status, "no", "no");
-    return {status, "text/html", "<html>The SSL certificate error</html>", {}, {}};
+    return {status, "text/html", "<html>The SSL certificate error</html>", {}, {}, {}};
   }
 
   std::mutex mutex;

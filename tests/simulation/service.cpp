@@ -140,10 +140,10 @@ namespace {
 // As an agent names its claim in the head; empty where the body names none, as of an older agent.
 std::string claim_head(const std::string& path, const std::string& body) {
   if (!path.ends_with("/result")) return {};
-  const auto json = nlohmann::json::parse(body, nullptr, false);
-  if (!json.is_object() || !json.contains("attempt") || !json.contains("nonce")) return {};
-  return "Nightjar-Attempt: " + json["attempt"].dump() +
-         "\r\nNightjar-Nonce: " + json["nonce"].get<std::string>() + "\r\n";
+  const auto sent = nlohmann::json::parse(body, nullptr, false);
+  if (!sent.is_object() || !sent.contains("attempt") || !sent.contains("nonce")) return {};
+  return "Nightjar-Attempt: " + sent["attempt"].dump() +
+         "\r\nNightjar-Nonce: " + sent["nonce"].get<std::string>() + "\r\n";
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ inline void spit(const std::filesystem::path& path, const std::string& text) {
 
 struct Member {
   std::string name, text;
-  std::string link;  // not empty: a symbolic link there
+  std::string link = {};  // not empty: a symbolic link there
 };
 
 inline void write_archive(const std::filesystem::path& path, bool zip,

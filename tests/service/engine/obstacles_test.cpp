@@ -14,7 +14,7 @@ namespace {
 // Nothing is wrong; each test spoils one thing.
 struct Calm {
   Surroundings around{
-      .surveyed = true, .database = {}, .disk = {}, .failing = {}, .source = {}, .repository = {}};
+      .surveyed = true, .database = {}, .disk = {}, .failing = {}, .source = {}, .repository = {}, .history = {}};
   NightFacts facts{.sources = {SourceFacts{}},
                    .now = Time{} + std::chrono::hours(1000),
                    .runners = 2,
