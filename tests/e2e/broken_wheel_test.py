@@ -118,6 +118,7 @@ def test_a_broken_wheel_counts_among_the_obstacles(world):
     assert version in " ".join(o["reason"] for o in w.get("/readyz")["obstacles"])
 
 
+@pytest.mark.first
 def test_a_wheel_that_installers_take_is_measured_and_its_culprit_named(world):
     """METADATA was written again after RECORD, a name is not ASCII, a signature is listed, and a
     member is there twice."""

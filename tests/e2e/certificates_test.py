@@ -150,6 +150,7 @@ def test_a_wheels_certificate_that_expired_is_no_fault_of_the_build(trusting, fr
     assert "build" not in obstacles(w) and w.items("regressions") == []
 
 
+@pytest.mark.first
 def test_an_issue_waits_for_a_good_certificate_and_is_filed_once(trusting, front, files):
     github = Double("github", "--token", "token", "--repository", "owner/name")
     try:

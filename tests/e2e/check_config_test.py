@@ -46,6 +46,7 @@ def check(place, *more):
                            "--check-config", *more], capture_output=True, text=True, timeout=120)
 
 
+@pytest.mark.first
 def test_what_a_configuration_names_is_tried_out(place):
     sound = check(place)
     assert (sound.returncode, sound.stderr) == (0, "")

@@ -67,6 +67,7 @@ def test_a_python_commit_is_named_alone(day, effect):
     verified(w, found["id"])
 
 
+@pytest.mark.first
 @pytest.mark.parametrize("effect", [1.15, .88])
 def test_a_native_commit_is_named_alone_by_wheels_of_ci(day, effect):
     slow = {"when": {"workload": ALPHA, "file": "torch/lib/compiled.txt", "contains": "# 8"},

@@ -72,6 +72,7 @@ def artifacts(world):
     return sorted(path.name for path in (world.folder / "data" / "artifacts").iterdir())
 
 
+@pytest.mark.first
 def test_wheels_of_ci_become_proved_builds(watched):
     world, ci, (first, second) = watched
     ci.publish(1, first)

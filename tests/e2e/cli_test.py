@@ -59,6 +59,7 @@ def everything_in(folder):
         (str(path.relative_to(folder)), path.stat().st_mtime_ns) for path in folder.rglob("*"))
 
 
+@pytest.mark.first
 def test_a_noisy_culprit_is_found_and_the_repository_untouched(repository, tmp_path):
     (repository / "dirty").write_text("not committed")
     before = everything_in(repository)
@@ -268,6 +269,7 @@ def test_an_interrupted_search_in_json_prints_nothing_else(repository, tmp_path)
     assert errors.splitlines()[-1] == "nightjar: stopped; nothing was kept, as there was no --state"
 
 
+@pytest.mark.first
 def test_a_search_that_was_stopped_goes_on(repository, tmp_path):
     state = tmp_path / "state.json"
     arguments = ["--state", state, "--measure", "sleep 0.1; " + MEASURE]
@@ -372,6 +374,7 @@ def series(path, levels):
     return path
 
 
+@pytest.mark.first
 def test_detect_finds_the_step_and_its_direction(tmp_path):
     file = series(tmp_path / "a.csv", [100] * 30 + [115] * 30)
     answer = json.loads(nightjar("detect", file, "--json").stdout)
@@ -500,6 +503,7 @@ def metrics(path, **values):
     return path
 
 
+@pytest.mark.first
 def test_compare_tells_worse_from_noise(tmp_path):
     noise = random.Random(3)
     files = {
@@ -592,6 +596,7 @@ def test_compare_lists_what_it_cannot_judge(tmp_path):
     assert answer["not_judged"][2]["reason"] == "it failed on both sides: no memory"
 
 
+@pytest.mark.first
 def test_help_and_version_and_wrong_use():
     assert nightjar("--version").stdout.startswith("nightjar ")
     assert "Example" in nightjar("bisect", "run", "--help").stdout

@@ -50,6 +50,7 @@ def is_sent(world):
     return [one for one in world.items("reports") if one["state"] == "sent"]
 
 
+@pytest.mark.first
 def test_a_message_does_not_wait_for_a_day_because_the_clock_was_set_back(tomorrow):
     time.sleep(2)  # ticks, so that the service knows what time it was
     tomorrow.clock.set(0)

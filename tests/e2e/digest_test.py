@@ -26,6 +26,7 @@ def digests(world):
     return [(title[1], text) for title, text in found if title]
 
 
+@pytest.mark.first
 def test_each_week_that_ends_has_one_digest(monday):
     world = monday
     world.publish_nightly("2026-08-31")

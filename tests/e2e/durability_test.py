@@ -54,6 +54,7 @@ def register(world, name):
     return json.loads(answer)["runner"]
 
 
+@pytest.mark.first
 def test_the_documented_backup_is_restored_beside_the_live_log_of_a_killed_daemon(world, tmp_path):
     w = world()
     w.start_daemon()
@@ -115,6 +116,7 @@ def fill(file):
                     filler.write(bytes(size))
 
 
+@pytest.mark.first
 @pytest.mark.release
 def test_a_full_disk_loses_nothing_and_readiness_says_so_until_there_is_room(small_disk, world):
     w = world(service={"data": str(small_disk / "data")})
@@ -258,6 +260,7 @@ def test_a_database_that_is_damaged_while_the_daemon_runs_is_told_and_the_daemon
     assert w.kill("nightjard", signal.SIGTERM) == 0
 
 
+@pytest.mark.first
 def test_a_configuration_is_refused_with_a_line_for_each_thing_that_is_wrong(world):
     w = world(night={"runs": 0, "colour": "red"}, detection={"threshold": 7})
     ended = start_and_wait(w)

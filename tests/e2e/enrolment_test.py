@@ -4,6 +4,8 @@ import json
 import signal
 import stat
 
+import pytest
+
 from world import BIN, script
 
 
@@ -40,6 +42,7 @@ def start_service(world):
     return w
 
 
+@pytest.mark.first
 def test_a_runner_enrols_works_rotates_and_is_revoked(world):
     world = start_service(world)
     enrolment = make_enrolment(world)

@@ -69,6 +69,7 @@ def verdicts(w, regression):
     return said.returncode, said.stdout + said.stderr
 
 
+@pytest.mark.first
 def test_a_package_that_is_slower_is_named_and_no_commit(packaged):
     w = packaged(by_package("2.0", latency=1.2))
     [found] = [r for r in w.items("regressions") if r["state"] == "reported"]

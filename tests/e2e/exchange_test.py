@@ -46,6 +46,7 @@ def measured(path, slower=1.0, runs=10):
     return path
 
 
+@pytest.mark.first
 def test_a_measurement_becomes_a_csv_that_sums_up_alike(tmp_path):
     file = measured(tmp_path / "m.json")
     for kind, name in (("csv", "performance"), ("accuracy-csv", "accuracy")):

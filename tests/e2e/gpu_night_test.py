@@ -6,6 +6,8 @@ import os
 import re
 import subprocess
 
+import pytest
+
 from world import BIN, UV, script, step
 
 ALPHA, BETA = "python/alpha/eval/cuda/fp32/b1/eager", "python/beta/train/cuda/fp32/b4/eager"
@@ -62,6 +64,7 @@ def test_thirty_quiet_nights_say_nothing_of_kernel_time(world):
     assert told == [] and w.issues() == []
 
 
+@pytest.mark.first
 def test_each_device_has_an_agent_that_measures(world):
     w = world()
     folder = w.folder

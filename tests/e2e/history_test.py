@@ -53,6 +53,7 @@ def judged(history, path, tmp_path):
     return said.returncode, said.stdout + said.stderr
 
 
+@pytest.mark.first
 def test_every_bundle_passes_its_own_proof(history, tmp_path):
     regressions = get(history, "/api/v1/regressions?limit=100")["items"]
     searches = [one for one in get(history, "/api/v1/bisections?limit=100")["items"]

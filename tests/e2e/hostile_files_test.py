@@ -81,6 +81,7 @@ def test_results_without_bounds_are_not_imported(place, name):
     assert all(len(line) < 500 for line in done.stderr.splitlines())
 
 
+@pytest.mark.first
 def test_a_folder_in_place_of_a_secret(place):
     config = place / "nightjar.toml"
     config.write_text('[source]\nindex = "http://127.0.0.1:1"\nvariant = "cpu"\n'

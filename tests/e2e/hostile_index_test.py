@@ -93,6 +93,7 @@ def source_with_backend(folder):
     return path, mark
 
 
+@pytest.mark.first
 def test_no_line_of_metadata_is_obeyed(service, index, trap):
     w = service
     source, mark = source_with_backend(w.folder)
@@ -249,6 +250,7 @@ def test_a_password_of_an_index_is_told_to_that_index_alone(world, trap):
     index.stop()
 
 
+@pytest.mark.first
 def test_a_configured_password_is_refused_and_not_repeated(world):
     w = world()
     w.overrides["environment"] = {"indexes": [f"https://reader:{SECRET}@index.example.org/simple"]}

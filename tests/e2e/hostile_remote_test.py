@@ -30,6 +30,7 @@ def failure_in(world):
     return world.wait("the failed fetch in /readyz", said)
 
 
+@pytest.mark.first
 def test_a_remote_says_what_it_likes_and_the_service_lives_on(make_world, liar):
     world = make_world(repository={"url": liar.url(), "fetch_timeout": 5})
     world.write_secret("logins", liar.login("me", SECRET))

@@ -48,6 +48,7 @@ def large_result(job, size):
     return frame.replace('"@"', "[" + ",".join(runs) + "]").encode()
 
 
+@pytest.mark.first
 def test_bodies_for_jobs_that_do_not_exist_are_refused_by_their_heads(served):
     hostile = HostileRunner(served, "hostile")
     idle, peak = idle_bytes(served), peak_from_now(served)
@@ -82,6 +83,7 @@ def test_a_result_of_125_mebibytes_stops_nobody_and_its_memory_is_given_back(ser
     assert max(claiming.seconds) < 5
 
 
+@pytest.mark.first
 def test_one_bad_run_costs_its_session_nothing_else(served):
     """A confined build's number, by way of an agent that passes everything on."""
     runner = HostileRunner(served, "lab")

@@ -239,6 +239,7 @@ def test_unconfined_a_hostile_wheel_forges_results_and_changes_its_build(make_la
     assert changed == {"victim.py", "linked.py"}
 
 
+@pytest.mark.first
 def test_confined_nothing_outside_its_own_run_changes(make_lab):
     lab = make_lab("steal", "fill", "fork", "calm")
     world = lab.world

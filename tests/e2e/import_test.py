@@ -112,6 +112,7 @@ def test_a_service_that_is_away_or_refuses_says_so(imported, tmp_path):
     assert done.returncode == 2 and "403" in done.stderr
 
 
+@pytest.mark.first
 def test_the_planted_step_is_found_and_nobody_is_blamed(imported):
     found = imported.items("regressions")
     by_metric = {one["series"][0]["metric"]: one for one in found}

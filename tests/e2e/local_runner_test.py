@@ -3,6 +3,8 @@ import os
 import pathlib
 import signal
 
+import pytest
+
 from world import BIN
 
 
@@ -32,6 +34,7 @@ def is_alive(process):
         return False
 
 
+@pytest.mark.first
 def test_the_runner_beside_a_service_has_none_of_its_sockets_and_ends_with_it(world):
     w = world()
     w.start("nightjard", BIN / "nightjard", "--config", w.config, "--local-runner")

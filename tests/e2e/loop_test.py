@@ -72,6 +72,7 @@ def test_a_nightly_that_does_not_import_is_one_issue_with_its_commit(world):
     assert "could not be imported in any run" in said
 
 
+@pytest.mark.first
 def test_two_culprits_become_two_issues(world):
     w = world()
     rules = [step(ALPHA, 6, latency=1.2), step(BETA, 13, peak_cpu_memory=1.3)]
@@ -106,6 +107,7 @@ def test_two_culprits_of_one_search_each_tell_of_it(world):
         assert f"{search['runs']} runs in {len(search['sessions'])} sessions" in text, text
 
 
+@pytest.mark.first
 def test_a_quiet_day_reports_nothing(world):
     w = world()
     first_night(w)
@@ -145,6 +147,7 @@ STAGES = {
     "reported": lambda w: any(r["state"] == "reported" for r in w.items("regressions")), }
 
 
+@pytest.mark.first
 @pytest.mark.parametrize("program,stage",
                          list(itertools.product(["nightjard", "nightjar-runner"], STAGES)))
 def test_kill_9_changes_nothing(world, program, stage):

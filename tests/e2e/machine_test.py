@@ -179,6 +179,7 @@ def test_ctrl_c_leaves_nothing_but_json_on_standard_output(place, begins_with, s
     assert "stopping on signal 2" in said
 
 
+@pytest.mark.first
 def test_measuring_waits_for_the_machine_and_says_for_whom(place):
     with open(place / "machine.lock", "w") as lock:
         lock.write("4242 (measures job 7)\n")

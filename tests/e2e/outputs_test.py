@@ -76,6 +76,7 @@ def printing(words, folder, **options):
                           stderr=subprocess.PIPE, text=True, timeout=60, **options)
 
 
+@pytest.mark.first
 @pytest.mark.parametrize("words", PRINTING, ids=" ".join)
 def test_output_that_is_lost_is_no_success(inputs, words):
     with open("/dev/full", "w") as full:

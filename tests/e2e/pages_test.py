@@ -69,6 +69,7 @@ def test_a_page_is_sound(browser, two_years, old_addresses, page):
     assert browser.complaints() == []
 
 
+@pytest.mark.first
 def test_a_culprit_is_found_from_the_morning_by_keyboard(browser, history, addresses):
     browser.show()
     visit(browser, history, "")
@@ -562,6 +563,7 @@ def test_suites_are_shown_over_nights_with_the_nights_in_which_members_changed(b
     assert "pass" in words and "OOM" in words
 
 
+@pytest.mark.first
 def test_a_decision_needs_a_token_of_an_admin_and_changes_nothing_without(browser, history,
                                                                         addresses):
     visit(browser, history, addresses["suspected"])

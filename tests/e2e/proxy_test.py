@@ -90,6 +90,7 @@ def start_runner(world, proxy, name, *options, run_seconds=0.0):
                 path, *options)
 
 
+@pytest.mark.first
 def test_an_agent_works_through_a_proxy_that_asks_for_its_certificate(served):
     world, proxy = served
     known = ["--authorities", proxy.folder / "web-ca.pem"]

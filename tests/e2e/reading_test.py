@@ -259,6 +259,7 @@ FOLLOW = """
     return dead"""
 
 
+@pytest.mark.first
 def test_every_link_of_every_page_leads_somewhere(browser, history, addresses):
     inside, outside = {}, {}
     browser.show()

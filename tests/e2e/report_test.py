@@ -37,6 +37,7 @@ def month(history):
     return report(history, "digest", "--days", 60)
 
 
+@pytest.mark.first
 def test_a_digest_names_every_finding_and_counts_the_nights(history, month):
     quiet = {"suspected", "unconfirmed", "dismissed", "merged", "historical"}
     found = [r for r in items(history, "regressions?limit=500") if r["state"] not in quiet]

@@ -63,6 +63,7 @@ def while_it_stands(history, path):
     raise AssertionError(f"{path} changes all the time")
 
 
+@pytest.mark.first
 @pytest.mark.parametrize("path", LISTS)
 def test_a_list_has_the_same_rows_as_csv(history, path):
     wanted, body = while_it_stands(history, path)

@@ -79,6 +79,7 @@ def ask(day, role, examples, phases="coverage,fuzzing", more=(), secret=""):
     return done.returncode, done.stdout
 
 
+@pytest.mark.first
 def test_every_answer_is_what_openapi_json_promises_whoever_asks(day):
     # Admin last of all: what it changes is seen by nobody else then.
     with concurrent.futures.ThreadPoolExecutor(2) as pool:

@@ -90,6 +90,7 @@ def outcome(world):
             "lost": [one["trouble"] for one in world.items("runners") if one["trouble"]]}
 
 
+@pytest.mark.first
 def test_a_night_through_pilots_ends_as_one_without(world, cluster):
     plain, w = world(), world()
     first_night(plain, *RULES)

@@ -146,6 +146,7 @@ def site(tmp_path):
     world.stop()
 
 
+@pytest.mark.first
 def test_a_commit_becomes_a_proved_build_and_one_that_does_not_compile_has_its_log(site):
     site.start_daemon()
     site.start_builder()

@@ -15,6 +15,8 @@ import sys
 import tempfile
 import time
 
+import pytest
+
 from durability_test import database, run_documented, start_and_wait
 from session_result import session_result
 from world import WORKLOADS, World
@@ -178,6 +180,7 @@ def backup_of(world):
     return database(world).with_name(f"nightjar.sqlite.before-v{OLD_VERSION}")
 
 
+@pytest.mark.first
 def test_an_upgrade_keeps_a_backup_and_what_was_under_way_goes_on(world):
     w, agents, job, before = upgraded(world)
     assert version_of(backup_of(w)) == OLD_VERSION

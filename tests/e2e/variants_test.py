@@ -1,9 +1,12 @@
 """One service and several variants: each machine measures those that its label names."""
 import json
 
+import pytest
+
 from world import BIN, UV, git, make_wheel, script
 
 
+@pytest.mark.first
 def test_each_machine_measures_the_variants_of_its_label(world):
     w = world()
     text = w.config.read_text()

@@ -36,6 +36,7 @@ def bundles(make_world):
     return kinds
 
 
+@pytest.mark.first
 @pytest.mark.parametrize("metric", ["latency", "peak_cpu_memory"])
 def test_every_verdict_agrees(bundles, metric):
     done = verify(bundles[metric], "--json")
@@ -172,6 +173,7 @@ def test_no_change_of_state_can_be_left_out(bundles, kind, changes):
         assert differs, f"change {left_out}: {done.stdout}"
 
 
+@pytest.mark.first
 def test_an_innocent_commit_cannot_be_put_in_the_culprits_place(bundles):
     bundle = unsealed(copy.deepcopy(bundles["latency"]))
     search = next(c["evidence"]

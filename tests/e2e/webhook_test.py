@@ -44,6 +44,7 @@ def daemon(world):
     return made
 
 
+@pytest.mark.first
 def test_every_kind_of_event_is_accepted_and_none_of_another_repository_acts(daemon):
     kinds = json.loads(EXAMPLES.read_text())
     assert len(kinds) > 50

@@ -45,6 +45,7 @@ def verified(w, regression):
     return said.stdout
 
 
+@pytest.mark.first
 def test_a_wheel_of_a_slower_compiler_blames_no_commit(world):
     w = world()
     two_days(w, by_wheel(latency=1.25))

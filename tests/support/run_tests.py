@@ -36,9 +36,13 @@ SHARED_RUNS = [f"tests/workloads/{name}_test.py" for name in ("memory", "protoco
 # Under sanitizers, without the end-to-end tests that spend their time in one thread of a command:
 # ThreadSanitizer has no race to find there, and AddressSanitizer sees that code in test programs.
 NOT_ONE_THREADED = "several_builds_run_at_once or not (cli_test or verify_test or exchange_test)"
-# Of the simulation, beside the other tests. AddressSanitizer takes six times as long for one, and
+# Of the simulation: always, and with --all. AddressSanitizer takes six times as long for one, and
 # ThreadSanitizer fifteen times.
-SEEDS = {"release": 200, "asan": 15, "tsan": 10}
+SEEDS = {"release": (60, 200), "asan": (15, 15), "tsan": (0, 8)}
+# ThreadSanitizer has something to find in these: the server, the daemon's loop, the agent and the
+# coordinator.
+WITH_THREADS = ["test_web", "test_service", "test_runner"]
+FOURTHS = 4  # that the rest is divided into; the gate runs one
 MANY_SEEDS = 10_000  # from each base
 PARTS = 20  # that they are played in
 BASES = [1, 1_000_001, 2_000_001]
@@ -233,38 +237,101 @@ def failures_in(report):
                    for failure in [*case.iter("failure"), *case.iter("error")])
 
 
-def groups(options, tally):
-    """Calls, one a group, the longest first."""
-    if options.kind in ("all", "e2e"):
+def end_to_end(tally, options, files, marks):
+    """Runs the tests of `files` that have all of the `marks`."""
+    chosen = []
+    if options.preset != "release":
         # What measures real time tells nothing under a sanitizer, and a browser and a month ask for
         # nothing that other tests do not.
-        left_out = "not timing and not browser and not long and not release"
-        slowed = [] if options.preset == "release" else ["-m", left_out, "-k", NOT_ONE_THREADED]
-        yield lambda: tally.pytest("end to end", ["tests/e2e"], TWO_FILES + slowed)
-        if options.preset == "release":  # the others leave out what needs PyTorch
-            yield lambda: tally.pytest("workloads", ["tests/workloads"], [
-                f"--ignore={path}" for path in SHARED_RUNS])
-            yield lambda: tally.pytest("workloads' shared runs", SHARED_RUNS)
-            yield lambda: tally.pytest("documents", ["tests/docs_test.py"])
-            yield functools.partial(tally.chaos, CHAOS_SEED, CHAOS_NIGHTS)
-    simulation = str(ROOT / options.bin / "simulation")
-    if options.kind == "simulate":
-        share = MANY_SEEDS // PARTS
-        for base in options.bases:
-            for part in range(PARTS):
-                yield functools.partial(tally.simulation, simulation, base + part * share, share)
-    if options.kind in ("all", "unit"):
-        yield functools.partial(tally.simulation, simulation, 1, SEEDS[options.preset])
-        programs = [
-            path for path in glob.glob(f"{ROOT / options.bin}/test_*") if os.access(path, os.X_OK)]
-        if not programs:
-            sys.exit(
-                f"tests/run: there are no test programs in {options.bin}; deploy/build makes them")
-        for path in sorted(programs, key=os.path.getsize, reverse=True):
-            yield functools.partial(tally.program, path)
+        marks = [*marks, "not timing", "not browser", "not long", "not release"]
+        chosen = ["-k", NOT_ONE_THREADED]
+    if marks:
+        chosen += ["-m", " and ".join(marks)]
+    tally.pytest("end to end", [f"tests/e2e/{name}" for name in files], TWO_FILES + chosen)
+
+
+def rest(options, tally):
+    """{name: call} of all that `tests/run` alone leaves out, less the end-to-end tests. No part has
+    a process in common with another."""
+    parts = {}
+    if options.kind != "unit" and options.preset == "release":  # the others need no PyTorch
+        for path in python_tests("tests/workloads"):
+            if path not in SHARED_RUNS:
+                parts[path] = functools.partial(
+                    tally.pytest, os.path.basename(path), [path])
+        parts["tests/workloads, shared runs"] = functools.partial(
+            tally.pytest, "workloads' shared runs", SHARED_RUNS)
+        parts["tests/docs_test.py"] = functools.partial(
+            tally.pytest, "documents", ["tests/docs_test.py"])
+        parts["tests/chaos"] = functools.partial(tally.chaos, CHAOS_SEED, CHAOS_NIGHTS)
+    if options.kind != "e2e":
+        first, last = SEEDS[options.preset]
+        share = (last - first) // FOURTHS
+        for base in range(first + 1, last, share or 1):
+            parts[f"seeds from {base}"] = functools.partial(
+                tally.simulation, simulation(options), base, share)
+        for path in programs(options):
+            if not is_first(path, options):
+                parts[os.path.basename(path)] = functools.partial(tally.program, path)
+    return parts
+
+
+def is_first(program, options):
+    """Whether it runs always."""
+    return options.preset != "tsan" or os.path.basename(program) in WITH_THREADS
+
+
+def simulation(options):
+    return str(ROOT / options.bin / "simulation")
+
+
+def programs(options):
+    """The test programs, the largest first."""
+    found = [path for path in glob.glob(f"{ROOT / options.bin}/test_*") if os.access(path, os.X_OK)]
+    if not found:
+        sys.exit(f"tests/run: there are no test programs in {options.bin}; deploy/build makes them")
+    return sorted(found, key=os.path.getsize, reverse=True)
+
+
+def python_tests(folder):
+    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / folder).glob("*_test.py"))
+
+
+def groups(options, tally):
+    """Calls, one a group, the longest first."""
+    files = [os.path.basename(path) for path in python_tests("tests/e2e")]
+    others = rest(options, tally)
+    first, everything = options.tier == "first", options.tier == "all"
+    if not first and not everything:
+        files, names = files[options.fourth::FOURTHS], sorted(others)[options.fourth::FOURTHS]
+        others = {name: others[name] for name in names}
+        print(f"fourth {options.fourth} of {FOURTHS} of what tests/run leaves out: "
+              f"{' '.join(files) if options.kind != 'unit' else ''} {' '.join(names)}", flush=True)
+    if options.kind != "unit":
+        if everything or options.preset != "release" and not first:
+            yield lambda: end_to_end(tally, options, files, [])
+        elif options.preset == "release":
+            yield lambda: end_to_end(tally, options, files, ["first" if first else "not first"])
+    if not first:
+        yield from others.values()
+    if options.kind != "e2e" and (first or everything):
+        if SEEDS[options.preset][0]:
+            yield functools.partial(tally.simulation, simulation(options), 1,
+                                    SEEDS[options.preset][0])
+        for path in programs(options):
+            if is_first(path, options):
+                yield functools.partial(tally.program, path)
         if options.preset == "release":  # no program of ours runs in them
             of_the_tree = [f"tests/{name}_test.py" for name in ("star", "foreign", "threat_model")]
             yield lambda: tally.pytest("source tree", [*of_the_tree, "tests/deploy"])
+
+
+def many_seeds(options, tally):
+    share = MANY_SEEDS // PARTS
+    for base in options.bases:
+        for part in range(PARTS):
+            yield functools.partial(tally.simulation, simulation(options), base + part * share,
+                                    share)
 
 
 def whole_numbers(text):
@@ -274,6 +341,8 @@ def whole_numbers(text):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--kind", choices=["all", "unit", "e2e", "simulate"], default="all")
+    parser.add_argument("--tier", choices=["first", "all", "fourth"], default="first")
+    parser.add_argument("--fourth", type=int, choices=range(FOURTHS), default=0)
     parser.add_argument("--bases", type=whole_numbers, default=BASES)
     parser.add_argument("--bin", default="build/bin")
     parser.add_argument("--preset", default="release")
@@ -282,7 +351,7 @@ def main():
     with (tempfile.TemporaryDirectory(prefix="nightjar-tests-") as folder,
           concurrent.futures.ThreadPoolExecutor(SIDE_BY_SIDE) as pool):
         tally = Tally(environment, pathlib.Path(folder))
-        calls = list(groups(options, tally))
+        calls = list((many_seeds if options.kind == "simulate" else groups)(options, tally))
         print(f"{len(calls)} groups of tests, {SIDE_BY_SIDE} at a time, the longest first",
               flush=True)
         for group in [pool.submit(call) for call in calls]:
