@@ -126,6 +126,16 @@ class Scanner {
     }
     return std::move(anchors_);
   }
+  // The href of the first <base> before any anchor; empty if there is none.
+  std::string read_base() {
+    while (anchors_.empty() && base_.empty() && skip_past("<")) {
+      if (is_at("!--"))
+        skip_past("-->");
+      else if (at_ < html_.size() && is_letter(html_[at_]))
+        read_tag();
+    }
+    return std::move(base_);
+  }
   std::size_t work() const { return work_; }
 
  private:
@@ -170,6 +180,7 @@ class Scanner {
       std::optional<std::string> value = std::string();
       if (!is_done() && here() == '=') value = read_value(attribute.empty());
       if (!value) return;
+      if (name == "base" && attribute == "href" && base_.empty()) base_ = trimmed(*value);
       if (name == "a") take(attribute, *std::move(value), anchor, has_href);
     }
     if (has_href) anchors_.push_back(std::move(anchor));
@@ -216,6 +227,7 @@ class Scanner {
   const std::string_view html_;
   std::size_t at_ = 0, work_ = 0;
   std::vector<Anchor> anchors_;
+  std::string base_;
 };
 
 bool is_scheme(std::string_view text) {
@@ -253,6 +265,13 @@ std::vector<Anchor> read_anchors(std::string_view html, std::size_t* work) {
   auto anchors = scanner.read();
   if (work) *work += scanner.work();
   return anchors;
+}
+
+std::string base_of(std::string_view page_url, std::string_view html) {
+  const std::string page = in_utf8(html);
+  const std::string base = Scanner(page).read_base();
+  return base.empty() ? std::string(page_url)
+                      : resolve_url(page_url, base).value_or(std::string(page_url));
 }
 
 std::optional<std::string> resolve_url(std::string_view base, std::string_view href) {

@@ -22,6 +22,10 @@ struct Anchor {
 // more than 500,000 anchors the rest is not read. `work` grows by the bytes that were looked at.
 std::vector<Anchor> read_anchors(std::string_view html, std::size_t* work = nullptr);
 
+// What the page's hrefs are relative to: its <base href>, if one comes before the first anchor,
+// else `page_url`, the address that the page was read from.
+std::string base_of(std::string_view page_url, std::string_view html);
+
 // RFC 3986 section 5.2 for http(s) bases: absolute, "//host/...", "/path", "relative", "../up".
 // nullopt if the result is no http(s) URL. Not Boost.URL's: in
 // 1.81 it turns the "%2B" of a path into "+", which object stores take for a space, and keeps "/.."

@@ -104,9 +104,16 @@ void Discovery::take_listing(const Known& known, const std::vector<ListedWheel>&
       if (survey.prove_from && wheel.date < *survey.prove_from)
         survey.found.back().reason = "it is older than what the first start was to measure";
     }
-    if (row && row->state == BuildState::proved && wheel.sha256 && row->sha256 != wheel.sha256)
+    if (!row || !wheel.sha256 || !row->sha256 || row->sha256 == wheel.sha256) continue;
+    if (row->state == BuildState::proved) {
       survey.problems.push_back(wheel.url +
                                 ": its SHA-256 is no longer what it was when it was proved");
+    } else if (row->state != BuildState::found) {
+      Build again = found_row(*row);
+      again.url = wheel.url;
+      again.sha256 = wheel.sha256;
+      survey.reopened.push_back(std::move(again));
+    }
   }
 }
 
@@ -149,8 +156,9 @@ Survey Discovery::look_once(const Known& known) {
   if (!from) return survey;
 
   const std::vector<Build> waiting = waiting_since(*from, known, survey);
+  survey.more = !survey.reopened.empty();
   if (waiting.empty()) return survey;
-  survey.more = waiting.size() > 1;
+  survey.more |= waiting.size() > 1;
   const Build& next = waiting.front();
   const auto fresh = std::find_if(listed.begin(), listed.end(), [&](const ListedWheel& wheel) {
     return wheel.file_name == file_name_of(next.url);
@@ -242,7 +250,9 @@ void Discovery::judge(Build& build, const Sha256& sha256, const std::filesystem:
     build.state = BuildState::unusable;
     build.reason = bad.what();
   }
-  build.sha256 = sha256;
+  // Where the index claimed another hash, the claim stays: once it is corrected, the wheel is
+  // looked at again.
+  if (!build.sha256) build.sha256 = sha256;
 }
 
 void Discovery::postpone(Build build, const std::string& why, Survey& survey) {
@@ -261,6 +271,11 @@ Changes Discovery::apply(storage::Database& db, const Survey& survey) const {
   storage::Transaction transaction(db);
   for (const Build& build : survey.found)
     changes.found.push_back(storage::add_build(transaction, build));
+  for (const Build& build : survey.reopened) {
+    const auto row = storage::find_build(db, build.id);
+    if (row && (row->state == BuildState::unproved || row->state == BuildState::unusable))
+      storage::update_build(transaction, build);
+  }
   if (survey.prove_from) storage::set_note(transaction, note_name(place_), *survey.prove_from);
   for (const auto* result : {&survey.settled, &survey.postponed}) {
     if (!*result) continue;

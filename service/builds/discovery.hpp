@@ -33,7 +33,8 @@ struct Known {
 
 // What a look brought. Rows without ids: apply() finds or stores them.
 struct Survey {
-  std::vector<Build> found;               // listed, not known yet, oldest first
+  std::vector<Build> found;     // listed, not known yet, oldest first
+  std::vector<Build> reopened;  // could not be proved; the source names another hash since then
   std::optional<std::string> prove_from;  // set by a first start
   std::optional<Build> settled;           // a build that became proved, unproved or unusable
   std::optional<Build> postponed;  // could not be downloaded; `reason` says why, tried again later

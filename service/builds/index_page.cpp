@@ -80,6 +80,7 @@ IndexPage read_index_page(std::string_view page_url, std::string_view html,
   const std::vector<web::Anchor> anchors = web::read_anchors(html);
   if (anchors.empty())
     throw std::runtime_error(std::string(page_url) + " has no links: this is no index of wheels");
+  const std::string base = web::base_of(page_url, html);
   IndexPage page;
   for (const web::Anchor& anchor : anchors) {
     const auto fragment_at = std::min(anchor.href.find('#'), anchor.href.size());
@@ -88,7 +89,7 @@ IndexPage read_index_page(std::string_view page_url, std::string_view html,
     std::string problem;
     auto wheel = select_wheel(file_name_of(href), wanted, problem);
     if (wheel && !anchor.yanked) {
-      const auto url = web::resolve_url(page_url, href);
+      const auto url = web::resolve_url(base, href);
       bool broken_hash = false;
       wheel->sha256 = hash_of(fragment, broken_hash);
       if (!url || shown_url(*url).size() < url->substr(0, url->find_first_of("?#")).size())

@@ -82,6 +82,24 @@ TEST_CASE("hrefs are resolved against the page") {
   CHECK(resolve_url(kPage, row.href) == row.resolved);
 }
 
+TEST_CASE("hrefs are relative to the page's base, if it names one before its links") {
+  struct Row {
+    std::string html, base;
+  };
+  const auto row = GENERATE(values<Row>({
+      {"<a href=a.whl>", kPage},
+      {"<head><base href=\"https://cdn.test/whl/\"></head><a href=a.whl>", "https://cdn.test/whl/"},
+      {"<BASE HREF=/files/ ><a href=a.whl>", "https://wheels.test/files/"},
+      {"<base target=_blank><base href='../'><base href=/x/><a href=a>",
+       "https://wheels.test/nightly/cpu/"},
+      {"<a href=a.whl><base href=/files/>", kPage},
+      {"<!-- <base href=/files/> --><a href=a.whl>", kPage},
+      {"<base href='file:///etc/'><a href=a.whl>", kPage},
+  }));
+  INFO(row.html);
+  CHECK(base_of(kPage, row.html) == row.base);
+}
+
 TEST_CASE("a page is looked at about once, whatever its quotes are") {
   const auto piece = GENERATE(as<std::string>(), "<a href=\"x>", "<a href='x\">", "<a href=\"x ",
                               "<b c=\"<i d='", "<a =\"", "<!-- <a \"", "<script><a href=\"",

@@ -72,7 +72,9 @@ RemoteObject Bucket::head_at(const std::string& url) {
   if (response.status == 404 || response.status == 410) throw Gone(answered(request, response));
   const auto length = response.headers.find("content-length");
   const auto etag = response.headers.find("etag");
-  RemoteObject object{request.url, 0, etag == response.headers.end() ? "" : etag->second};
+  RemoteObject object{request.url, 0, ""};
+  // If-Match compares strongly, so a weak ETag never matches (RFC 9110, 13.1.1).
+  if (etag != response.headers.end() && !etag->second.starts_with("W/")) object.etag = etag->second;
   if (response.status != 200 || length == response.headers.end())
     throw Unanswered(answered(request, response), retry_after(response.headers));
   const std::string& text = length->second;

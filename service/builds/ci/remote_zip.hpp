@@ -19,7 +19,7 @@ namespace nightjar::service::ci {
 struct RemoteObject {
   std::string url;
   std::uint64_t size_bytes = 0;
-  std::string etag;  // with its quotes; empty: the server names none
+  std::string etag;  // with its quotes; empty: the server names none, or a weak one
 };
 
 struct ZipLimits {

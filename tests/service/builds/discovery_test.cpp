@@ -5,8 +5,10 @@
 #include <catch2/catch.hpp>
 
 #include "service/builds/directory_source.hpp"
+#include "storage/base/digest.hpp"
 #include "tests/service/builds/support.hpp"
 #include "tests/support/literal_graph.hpp"
+#include "tests/support/manual_clock.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service;
@@ -267,6 +269,25 @@ TEST_CASE_METHOD(World, "commits that cannot be fetched put a build off before i
   start();
   discovery->tick(db);
   CHECK_THAT(only(BuildState::found).reason, Contains("the repository has no branch trunk"));
+}
+
+TEST_CASE_METHOD(World, "a wheel whose hash the index corrects is looked at again") {
+  recipe(20).write(folder / "wheels");
+  source.claims["2026-08-20"] = std::string(64, 'a');
+  discovery->tick(db);
+  CHECK(only(BuildState::unproved).sha256 == Sha256::parse(std::string(64, 'a')));
+  discovery->tick(db);
+  CHECK(source.fetches == 1);  // nothing new is said
+  source.claims.clear();
+  discovery->tick(db);
+  CHECK(source.fetches == 1);  // no hash is no correction
+  const auto file = std::filesystem::directory_iterator(folder / "wheels")->path();
+  const Sha256 actual = digest_of_file(file);
+  source.claims["2026-08-20"] = actual.str();
+  discovery->tick(db);
+  CHECK(only(BuildState::found).reason.empty());
+  discovery->tick(db);
+  CHECK(only(BuildState::proved).sha256 == actual);
 }
 
 TEST_CASE_METHOD(World, "a wheel that lies is kept, marked as unproved and not stored") {
