@@ -66,16 +66,6 @@ std::vector<Improvement> improvements_of(const Database& db, SeriesId series) {
   return read_all(find.bind(series), read_improvement);
 }
 
-NightId last_improvement(const Database& db, SeriesId series, NightId from, NightId before) {
-  Statement find(
-      db,
-      "SELECT max(coalesce((SELECT level.night FROM level WHERE level.series = "
-      "improvement.series AND level.build = improvement.build), night)) FROM improvement "
-      "WHERE night >= ? AND night < ? AND series = ?");
-  find.bind(from, before, series).step();
-  return find.next<NightId>();
-}
-
 Page<Improvement> list_improvements(const Database& db, const PageRequest& page) {
   return list_improvements(db, {}, page);
 }

@@ -46,9 +46,6 @@ void add_improvement(Transaction& transaction,
 void delete_improvements(Transaction& transaction, NightId night);
 void delete_improvement(Transaction& transaction, std::int64_t id);
 std::vector<Improvement> improvements_of(const Database& db, SeriesId series);  // oldest first
-// The night of the newest level since which it is better, of the improvements that the nights
-// [from, before) showed; 0: none.
-NightId last_improvement(const Database& db, SeriesId series, NightId from, NightId before);
 Page<Improvement> list_improvements(const Database& db, const PageRequest& page);
 
 }  // namespace nightjar::storage

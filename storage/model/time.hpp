@@ -42,15 +42,4 @@ class SystemClock final : public Clock {
   Time now() const override;
 };
 
-// Stands still until told otherwise; for tests.
-class ManualClock final : public Clock {
- public:
-  explicit ManualClock(Time start) : now_(start) {}
-  Time now() const override { return now_; }
-  void advance(std::chrono::microseconds by) { now_ += by; }
-
- private:
-  Time now_;
-};
-
 }  // namespace nightjar

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/support/manual_clock.hpp"
+
 using namespace nightjar;
 using namespace std::chrono_literals;
 

@@ -12,6 +12,7 @@
 #include "tests/simulation/plan.hpp"
 #include "tests/simulation/random.hpp"
 #include "tests/simulation/service.hpp"
+#include "tests/support/manual_clock.hpp"
 
 namespace nightjar::simulation {
 

@@ -11,6 +11,7 @@
 #include "storage/trouble.hpp"
 #include "tests/simulation/lies.hpp"
 #include "tests/simulation/watch.hpp"
+#include "tests/support/manual_clock.hpp"
 #include "web/secret.hpp"
 
 namespace nightjar::simulation {

@@ -25,6 +25,7 @@
 #include "storage/series.hpp"
 #include "storage/sessions.hpp"
 #include "tests/support/literal_graph.hpp"
+#include "tests/support/manual_clock.hpp"
 #include "tests/web/served.hpp"
 #include "web/client.hpp"
 #include "web/secret.hpp"

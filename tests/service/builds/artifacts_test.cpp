@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/service/builds/support.hpp"
+#include "tests/support/manual_clock.hpp"
 #include "web/secret.hpp"
 
 using namespace nightjar;

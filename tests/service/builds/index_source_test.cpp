@@ -6,6 +6,7 @@
 #include "service/builds/discovery.hpp"
 #include "tests/service/builds/support.hpp"
 #include "tests/support/loop_thread.hpp"
+#include "tests/support/manual_clock.hpp"
 #include "web/secret.hpp"
 #include "web/server/server.hpp"
 

@@ -8,6 +8,7 @@
 #include "service/builds/wheel_name.hpp"
 #include "tests/service/builds/support.hpp"
 #include "tests/support/literal_graph.hpp"
+#include "tests/support/manual_clock.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service;

@@ -8,6 +8,7 @@
 #include "storage/base/foreign_text.hpp"
 #include "tests/service/builds/support.hpp"
 #include "tests/support/literal_graph.hpp"
+#include "tests/support/manual_clock.hpp"
 #include "web/secret.hpp"
 
 using namespace nightjar;

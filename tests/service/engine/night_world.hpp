@@ -30,6 +30,7 @@
 #include "tests/support/autocommit.hpp"
 #include "tests/support/literal_graph.hpp"
 #include "tests/support/made_nights.hpp"
+#include "tests/support/manual_clock.hpp"
 #include "web/secret.hpp"
 
 namespace nightjar::service::test {

@@ -8,6 +8,7 @@
 
 #include "service/report/outbox_sender.hpp"
 #include "service/report/report.hpp"
+#include "tests/support/manual_clock.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service;

@@ -4,6 +4,7 @@
 
 #include "service/report/report.hpp"
 #include "tests/service/report/scripted_tracker.hpp"
+#include "tests/support/manual_clock.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service;

@@ -7,6 +7,7 @@
 #include "storage/ci_lookups.hpp"
 #include "tests/storage/story.hpp"
 #include "tests/support/literal_graph.hpp"
+#include "tests/support/manual_clock.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service;

@@ -8,6 +8,7 @@
 #include "tests/service/builds/support.hpp"
 #include "tests/support/ci/double.hpp"
 #include "tests/support/literal_graph.hpp"
+#include "tests/support/manual_clock.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service;
