@@ -112,10 +112,19 @@ void write_regression(Transaction& transaction, const Regression& regression,
                 culprit ? culprit->commits : std::vector<CommitSha>{});
 }
 
+RegressionState state_of(const Database& db, RegressionId id) {
+  Statement find(db, "SELECT state FROM regression WHERE id = ?");
+  if (!find.bind(id).step())
+    throw std::invalid_argument("there is no regression " + std::to_string(id.value));
+  return find.next<RegressionState>();
+}
+
 }  // namespace
 
 Regression add_regression(Transaction& transaction, const Regression& regression,
                           const RegressionChange& change) {
+  if (!lifecycle_of(change.state).may_begin)
+    throw std::logic_error("a regression cannot begin as " + std::string(name_of(change.state)));
   Statement insert(
       transaction,
       "INSERT INTO regression (state, found_by, night, machine, good, bad, lead, part, "
@@ -142,15 +151,17 @@ Regression add_regression(Transaction& transaction, const Regression& regression
 
 void change_regression(Transaction& transaction, const Regression& regression,
                        const RegressionChange& change) {
+  const RegressionState before = state_of(transaction, regression.id);
+  if (!may_follow(before, change.state))
+    throw std::logic_error("regression " + std::to_string(regression.id.value) + ", which is " +
+                           std::string(name_of(before)) + ", cannot become " +
+                           std::string(name_of(change.state)));
   write_regression(transaction, regression, change.state);
   append_change(transaction, regression.id, change);
 }
 
 void update_regression(Transaction& transaction, const Regression& regression) {
-  Statement find(transaction, "SELECT state FROM regression WHERE id = ?");
-  if (!find.bind(regression.id).step())
-    throw std::invalid_argument("there is no regression " + std::to_string(regression.id.value));
-  write_regression(transaction, regression, find.next<RegressionState>());
+  write_regression(transaction, regression, state_of(transaction, regression.id));
 }
 
 std::optional<Regression> find_regression(const Database& db, RegressionId id) {

@@ -15,10 +15,11 @@ namespace nightjar::storage {
 
 // Stores the regression and its first change in one transaction; the one that is there (same night,
 // lead series, bad build and part) is returned unchanged. Its state is the change's; it needs a
-// series.
+// series. Throws std::logic_error for a state that none begins in.
 Regression add_regression(Transaction& transaction, const Regression& regression,
                           const RegressionChange& change);
 // Writes the row and appends `change` (whose state becomes the regression's) in one transaction.
+// Throws std::logic_error if the stored state cannot be followed by that one (model/lifecycle.hpp).
 void change_regression(Transaction& transaction, const Regression& regression,
                        const RegressionChange& change);
 // Writes the row without a change of state.

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "storage/model/lifecycle.hpp"
 #include "storage/paging.hpp"
 
 namespace nightjar::storage {
@@ -21,6 +22,14 @@ void add(FindingsByGroup& all, Statement& find, int ConfirmedFindings::*part) {
     const int of_them = find.next<int>();
     if (part) found.*part += of_them;
   }
+}
+
+// The states of what got worse, whatever became of it then, as SQL lists them.
+std::string real_states() {
+  std::string list;
+  for (const LifecycleRow& row : lifecycle())
+    if (row.is_real) list += (list.empty() ? "'" : ", '") + std::string(name_of(row.state)) + "'";
+  return list;
 }
 
 }  // namespace
@@ -79,9 +88,10 @@ std::vector<ConfirmedFindings> confirmed_findings(const Database& db) {
   "AND regression.opened_at_us >= judged.since_us "
   Statement standing(
       db, "SELECT series.machine, series.metric, count(*), 0 FROM regression " NIGHTJAR_COUNTED
-          "AND regression.state IN ('confirmed', 'bisecting', 'blamed', 'reported', "
-          "'recovered', 'inconclusive', 'merged', 'range', 'unattributed') "
-          "GROUP BY series.machine, series.metric");
+          "AND regression.state IN (" +
+              real_states() +
+              ") "
+              "GROUP BY series.machine, series.metric");
   add(all, standing, nullptr);
   Statement searched(db,
                      "SELECT series.machine, series.metric, count(*), count(*) FROM bisection "

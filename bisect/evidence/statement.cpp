@@ -16,61 +16,46 @@ namespace nightjar::evidence {
 namespace {
 using nlohmann::json;
 
-// The grounds that a change to a state needs ("stage:verdict", or a field in place of a verdict),
-// and the states of which one came before. States that are not listed need none.
-struct StateRule {
-  std::set<std::string> grounds;
-  std::set<std::string> after;  // empty: none
-  bool may_be_first = false;
-};
-const std::map<std::string, StateRule>& state_rules() {
-  static const std::map<std::string, StateRule> all{
-      {"suspected", {{"screening:suspect_worse", "creep:suspect_worse", "reason"}, {}, true}},
-      {"unconfirmed", {{"reason"}, {"suspected"}}},
+// The grounds that a change to a state needs: "stage:verdict", or a field in place of a verdict.
+using Grounds = std::map<std::string, std::set<std::string>>;
+const Grounds& grounds_of_states() {
+  static const Grounds all{
+      {"suspected", {"screening:suspect_worse", "creep:suspect_worse", "reason"}},
+      {"unconfirmed", {"reason"}},
       // Later ones: whether the source, the packages or the wheel did it, and which package.
       {"confirmed",
-       {{"confirmation:worse", "attribution:source", "attribution:environment", "attribution:both",
-         "attribution:unknown", "wheels:source", "wheels:wheel", "wheels:source_and_wheel",
-         "wheels:unknown", "packages:culprit", "packages:several_small", "packages:below_threshold",
-         "packages:not_reproduced", "packages:inconclusive"},
-        {"suspected"}}},
-      // A further culprit of another regression's search begins here.
-      {"bisecting", {{"reason"}, {"confirmed"}, true}},
-      {"blamed", {{"bisection:culprit", "bisection:several_small"}, {"bisecting"}}},
+       {"confirmation:worse", "attribution:source", "attribution:environment", "attribution:both",
+        "attribution:unknown", "wheels:source", "wheels:wheel", "wheels:source_and_wheel",
+        "wheels:unknown", "packages:culprit", "packages:several_small", "packages:below_threshold",
+        "packages:not_reproduced", "packages:inconclusive"}},
+      {"bisecting", {"reason"}},
+      {"blamed", {"bisection:culprit", "bisection:several_small"}},
       // Beside a range, the same search may name a culprit; and a search that goes on may find no
       // more.
       {"range",
-       {{"bisection:range", "bisection:culprit", "bisection:inconclusive",
-         "bisection:below_threshold", "reason"},
-        {"bisecting"}}},
-      {"unattributed", {{"bisection:inconclusive", "bisection:wheel", "reason"}, {"confirmed"}}},
+       {"bisection:range", "bisection:culprit", "bisection:inconclusive",
+        "bisection:below_threshold", "reason"}},
+      {"unattributed", {"bisection:inconclusive", "bisection:wheel", "reason"}},
       // A reason: it joins another that nobody could be named for.
-      {"merged",
-       {{"bisection:culprit", "bisection:several_small", "bisection:range", "reason"},
-        {"bisecting", "unattributed"}}},
-      {"reported",
-       {{"title", "reason"},
-        {"blamed", "range", "unattributed"}}},  // a reason: a later night showed it again
-      {"recovered", {{"reason"}, {"reported"}}},
+      {"merged", {"bisection:culprit", "bisection:several_small", "bisection:range", "reason"}},
+      {"reported", {"title", "reason"}},  // a reason: a later night showed it again
+      {"recovered", {"reason"}},
       {"dismissed",
-       {{"confirmation:same", "confirmation:better", "confirmation:inconclusive",
-         "bisection:not_reproduced", "reason"},
-        {"suspected", "historical", "bisecting"}}},
-      {"historical", {{"history:worse"}, {"dismissed"}, true}},
-      {"inconclusive",
-       {{"bisection:inconclusive", "bisection:below_threshold", "reason"}, {"confirmed"}}},
+       {"confirmation:same", "confirmation:better", "confirmation:inconclusive",
+        "bisection:not_reproduced", "reason"}},
+      {"historical", {"history:worse"}},
+      {"inconclusive", {"bisection:inconclusive", "bisection:below_threshold", "reason"}},
   };
   return all;
 }
 
 // The same for the search of a fix, which has one change: its end.
-const std::map<std::string, StateRule>& rules_of_fixes() {
-  static const std::map<std::string, StateRule> all{
-      {"culprit", {{"bisection:culprit", "bisection:several_small"}, {}, true}},
-      {"range", {{"bisection:range"}, {}, true}},
-      {"not_reproduced", {{"bisection:not_reproduced"}, {}, true}},
-      {"inconclusive",
-       {{"bisection:inconclusive", "bisection:below_threshold", "reason"}, {}, true}},
+const Grounds& grounds_of_fixes() {
+  static const Grounds all{
+      {"culprit", {"bisection:culprit", "bisection:several_small"}},
+      {"range", {"bisection:range"}},
+      {"not_reproduced", {"bisection:not_reproduced"}},
+      {"inconclusive", {"bisection:inconclusive", "bisection:below_threshold", "reason"}},
   };
   return all;
 }
@@ -114,12 +99,6 @@ json isolated_in(const json& steps) {
   return isolated;
 }
 
-std::string joined(const std::set<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " or ") + word;
-  return text;
-}
-
 std::string at(const std::string& list, std::size_t index) {
   return "/" + list + "/" + std::to_string(index);
 }
@@ -157,42 +136,45 @@ class Statement {
 
   void check_changes() {
     const json& changes = bundle_.at("changes");
-    std::set<std::string> before;
+    std::optional<RegressionState> before;
+    bool was_confirmed = false;
     std::optional<Time> last;
     for (std::size_t i = 0; i < changes.size(); ++i) {
-      const auto state = field<std::string>(changes[i], "state");
       const auto time = field<Time>(changes[i], "at");
       if (last && time < *last)
         wrong_.push_back(at("changes", i) + "/at is before the change that it follows");
       last = time;
-      check_grounds(i, state, changes[i].at("evidence"), before);
-      before.insert(state);
-      if (is_fix_ ? !enum_from<BisectionState>(state) : !enum_from<RegressionState>(state))
-        wrong_.push_back(at("changes", i) + "/state is " + state + ", which is no state");
+      const auto name = field<std::string>(changes[i], "state");
+      const std::string grounds = grounds_of(changes[i].at("evidence"));
+      check_grounds(i, name, grounds);
+      if (is_fix_) continue;
+      const auto state = enum_from<RegressionState>(name);
+      if (!state) continue;
+      check_order(i, before, *state);
+      if (*state == RegressionState::confirmed && !was_confirmed && grounds != "confirmation:worse")
+        wrong_.push_back(at("changes", i) + "/state is confirmed without a confirmation before it");
+      was_confirmed |= *state == RegressionState::confirmed;
+      before = state;
     }
     if (!changes.empty())
       expect(path_ + "/state", subject_.at("state"), changes.back().at("state"), "the last change");
   }
 
-  void check_grounds(std::size_t i, const std::string& state, const json& evidence,
-                     const std::set<std::string>& before) {
-    const auto& rules = is_fix_ ? rules_of_fixes() : state_rules();
-    const auto rule = rules.find(state);
-    if (rule == rules.end()) return;
-    const auto& [grounds, after, may_be_first] = rule->second;
-    if (!grounds.count(grounds_of(evidence)))
+  void check_grounds(std::size_t i, const std::string& state, const std::string& said) {
+    const Grounds& all = is_fix_ ? grounds_of_fixes() : grounds_of_states();
+    const auto found = all.find(state);
+    if (found == all.end())
+      wrong_.push_back(at("changes", i) + "/state is " + state + ", which is no state");
+    else if (!found->second.count(said))
       wrong_.push_back(at("changes", i) + "/evidence does not carry the state " + state +
-                       ": it says " + grounds_of(evidence));
-    if (state == "confirmed" && !before.count(state) &&
-        grounds_of(evidence) != "confirmation:worse")
-      wrong_.push_back(at("changes", i) + "/state is confirmed without a confirmation before it");
-    const bool comes_first = before.empty() && may_be_first;
-    const bool follows = std::any_of(after.begin(), after.end(), [&](const std::string& earlier) {
-      return before.count(earlier) != 0;
-    });
-    if (!after.empty() && !comes_first && !follows)
-      wrong_.push_back(at("changes", i) + "/state is " + state + " without a change to " +
-                       joined(after) + " before it");
+                       ": it says " + said);
+  }
+
+  void check_order(std::size_t i, std::optional<RegressionState> before, RegressionState state) {
+    if (before ? !may_follow(*before, state) : !lifecycle_of(state).may_begin)
+      wrong_.push_back(at("changes", i) + "/state is " + std::string(name_of(state)) +
+                       ", which cannot follow " +
+                       (before ? std::string(name_of(*before)) : "nothing"));
   }
 
   // A search that ends at the bad commit's files over the good wheel rests on a verdict that the

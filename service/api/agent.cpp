@@ -273,14 +273,14 @@ void add_agent_routes(Routes& routes) {
         },
         body_limit);
   };
-  constexpr Problem no_job{404, "ThereIsNoSuchJob", "There is no such job."};
-  constexpr Problem lost{409, "TheLeaseIsLost", "The lease is lost: stop the job."};
-  constexpr Problem unknown{422, "TheBodyNamesWhatThereIsNot",
+  constexpr Problem no_job{404, "JobNotFound", "There is no such job."};
+  constexpr Problem lost{409, "LeaseLost", "The lease is lost: stop the job."};
+  constexpr Problem unknown{422, "UnprocessableBody",
                             "The body is well-formed, but names what there is not or was not asked "
                             "for; detail says what."};
   add(operation("register", "register_runner", "Present a runner", register_request().schema(),
                 registered().schema(),
-                {{409, "TheNameIsTaken", "Another live host works under this name."}}),
+                {{409, "NameTaken", "Another live host works under this name."}}),
       register_runner, 1 << 20);
   add(operation("jobs/{id}/renew", "renew_lease", "Keep the lease", attempt_request().schema(),
                 lease_row().schema(), {no_job, lost}),
@@ -297,7 +297,7 @@ void add_agent_routes(Routes& routes) {
   add(operation("jobs/{id}/release", "release_job", "Give a job back to the queue",
                 attempt_request().schema(), done().schema(), {no_job, lost}),
       release, 1 << 16);
-  constexpr Problem not_registered{404, "TheRunnerIsNotRegistered",
+  constexpr Problem not_registered{404, "RunnerNotRegistered",
                                    "The runner is not registered: register again."};
   add(operation("leave", "leave", "Say that this runner ends", leave_request().schema(),
                 done().schema(), {not_registered}),

@@ -293,7 +293,7 @@ void add_comparison_routes(Routes& routes) {
                .summary = "A point for each nightly, oldest first",
                .parameters = parameters,
                .answers = list_answers(page.schema()),
-               .problems = {{404, "ThereIsNoSuchSeries", "There is no such series."}}},
+               .problems = {{404, "SeriesNotFound", "There is no such series."}}},
               [=](Database& db, const Request& request) {
                 const auto id = path_id<SeriesId>(request);
                 Rows rows(db);

@@ -16,9 +16,9 @@ struct Problem {
   const char* name = "";
   const char* text = "";
 };
-inline constexpr Problem no_such_id{404, "ThereIsNoneWithThisId", "There is none with this id."};
-inline constexpr Problem no_such_build{404, "ThereIsNoSuchBuild", "There is no such build."};
-inline constexpr Problem no_such_commit{404, "ThereIsNoSuchCommit", "There is no such commit."};
+inline constexpr Problem no_such_id{404, "NotFound", "There is none with this id."};
+inline constexpr Problem no_such_build{404, "BuildNotFound", "There is no such build."};
+inline constexpr Problem no_such_commit{404, "CommitNotFound", "There is no such commit."};
 
 struct Parameter {
   std::string name, text;

@@ -378,31 +378,29 @@ void add_admin_routes(Routes& routes, Tokens& tokens) {
               page(storage::list_enrolments), {}, never, web::Role::admin);
   routes.list("tokens", "Tokens that runners got by enrolling", token_row(),
               page(storage::list_runner_tokens), {}, never, web::Role::admin);
-  routes.write(
-      {.path = "/api/v1/enrolments",
-       .id = "make_enrolment",
-       .summary = "Make a one-time token, by which a runner gets a token of its own",
-       .method = web::Method::post,
-       .role = web::Role::admin,
-       .body = Body{enrolment_request().schema()},
-       .answers = {{.status = 201,
-                    .text = "Made. The token is told here only.",
-                    .schema = new_enrolment().schema()}},
-       .problems = {{422, "ThereIsNoSuchMachineClass", "There is no such machine class."}}},
-      [&context](Database& db, const Request& request) {
-        return make_enrolment(db, context, request);
-      });
-  routes.write(
-      {.path = "/api/v1/enrolments/{id}/revoke",
-       .id = "revoke_enrolment",
-       .summary = "End a one-time token that was not used",
-       .method = web::Method::post,
-       .role = web::Role::admin,
-       .answers = {{.text = "Revoked.", .schema = enrolment_row().schema()}},
-       .problems = {no_such_id, {409, "TheEnrolmentIsOver", "It was used or revoked before."}}},
-      [&context](Database& db, const Request& request) {
-        return revoke_enrolment(db, context, request);
-      });
+  routes.write({.path = "/api/v1/enrolments",
+                .id = "make_enrolment",
+                .summary = "Make a one-time token, by which a runner gets a token of its own",
+                .method = web::Method::post,
+                .role = web::Role::admin,
+                .body = Body{enrolment_request().schema()},
+                .answers = {{.status = 201,
+                             .text = "Made. The token is told here only.",
+                             .schema = new_enrolment().schema()}},
+                .problems = {{422, "MachineClassNotFound", "There is no such machine class."}}},
+               [&context](Database& db, const Request& request) {
+                 return make_enrolment(db, context, request);
+               });
+  routes.write({.path = "/api/v1/enrolments/{id}/revoke",
+                .id = "revoke_enrolment",
+                .summary = "End a one-time token that was not used",
+                .method = web::Method::post,
+                .role = web::Role::admin,
+                .answers = {{.text = "Revoked.", .schema = enrolment_row().schema()}},
+                .problems = {no_such_id, {409, "EnrolmentOver", "It was used or revoked before."}}},
+               [&context](Database& db, const Request& request) {
+                 return revoke_enrolment(db, context, request);
+               });
   routes.write({.path = "/api/v1/tokens/{id}/revoke",
                 .id = "revoke_token",
                 .summary = "End all tokens of the runner that this one belongs to, at once",
@@ -427,9 +425,9 @@ void add_runner_routes(Routes& routes, Tokens& tokens) {
        .role = web::Role::none,
        .body = Body{enrol_request().schema()},
        .answers = {{.schema = own_token().schema()}},
-       .problems = {{403, "TheEnrolmentIsRefused",
+       .problems = {{403, "EnrolmentRefused",
                      "The one-time token is unknown, used, expired, revoked, or for another name."},
-                    {409, "TheNameOrTheTokenIsTaken", "The name or the token is taken."}}},
+                    {409, "NameOrTokenTaken", "The name or the token is taken."}}},
       [&context, &tokens](Database& db, const Request& request) {
         return enrol(db, context, tokens, request);
       },
@@ -443,7 +441,7 @@ void add_runner_routes(Routes& routes, Tokens& tokens) {
        .role = web::Role::runner,
        .body = Body{rotate_request().schema()},
        .answers = {{.schema = own_token().schema()}},
-       .problems = {{409, "TheTokenCannotBeReplaced",
+       .problems = {{409, "TokenNotReplaceable",
                      "It stands in the configuration, or was replaced before."}}},
       [&context, &tokens](Database& db, const Request& request) {
         return rotate(db, context, tokens, request);

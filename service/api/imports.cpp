@@ -235,7 +235,7 @@ void add_import_routes(Routes& routes) {
                                 {"added", 1},
                                 {"known", 0},
                                 {"differing", 0}}}},
-       .problems = {{422, "ARecordIsNoGood",
+       .problems = {{422, "InvalidRecord",
                      "A record is well-formed, but no good; errors names it. Nothing is stored."}}},
       {},
       [&context](const web::Request& request) -> Routes::Store {

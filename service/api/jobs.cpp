@@ -39,7 +39,7 @@ void add_job_routes(Routes& routes) {
                 .answers = {{.text = "Cancelled. A runner that still works on it is told when it "
                                      "renews its lease.",
                              .schema = job_row().schema()}},
-                .problems = {no_such_id, {409, "TheJobIsOver", "The job had ended before."}}},
+                .problems = {no_such_id, {409, "JobOver", "The job had ended before."}}},
                [&context](storage::Database& db, const web::Request& request) {
                  return cancel_job(db, context, request);
                });

@@ -70,6 +70,18 @@ void add_series_and_runs(Routes& routes) {
                                         storage::find_run);
 }
 
+// Nothing if neither is asked for.
+std::optional<std::vector<RegressionState>> states_asked_for(std::optional<bool> counted,
+                                                             std::optional<Progress> progress) {
+  if (!counted && !progress) return std::nullopt;
+  std::vector<RegressionState> states;
+  for (const LifecycleRow& row : lifecycle())
+    if (row.is_counted == counted.value_or(row.is_counted) &&
+        row.progress == progress.value_or(row.progress))
+      states.push_back(row.state);
+  return states;
+}
+
 Query<bool> counted_query() {
   const auto parse = [](const std::string& given) {
     return given == "true" || given == "false" ? std::optional(given == "true") : std::nullopt;
@@ -79,12 +91,6 @@ Query<bool> counted_query() {
           {{"type", "boolean"}},
           "true or false",
           parse};
-}
-
-std::vector<RegressionState> states_that(bool count) {
-  auto states = all_of<RegressionState>();
-  std::erase_if(states, [&](RegressionState state) { return is_counted(state) != count; });
-  return states;
 }
 
 // Which commits that are blamed for something are this author's: they are few, and the copy of the
@@ -113,6 +119,8 @@ void add_regressions(Routes& routes) {
   const auto commit = commit_name_query("commit", "Among the culprit's commits.");
   const auto machine = id_query<MachineId>("machine", "Seen on this machine class.");
   const auto counted = counted_query();
+  const auto progress = enum_query<Progress>(
+      "progress", "Whose state says so: `waiting` is for a person or the outbox.");
   const auto author =
       text_query("author", "With a culprit by this author, as the commits have the name.",
                  "the name of an author");
@@ -128,13 +136,13 @@ void add_regressions(Routes& routes) {
     if (const auto given = commit(request))
       filter.commit = commit_called(db, commits, *given, commit.name);
     filter.machine = machine(request);
-    if (const auto count = counted(request)) filter.states = states_that(*count);
+    filter.states = states_asked_for(counted(request), progress(request));
     if (const auto name = author(request)) filter.commits = blamed_commits_of(db, commits, *name);
     return storage::list_regressions(db, filter, page);
   };
-  routes.list(
-      "regressions", "Regressions", regression_row(), regressions,
-      with_workloads({state, metric, since, changed, issue, commit, machine, counted, author}));
+  routes.list("regressions", "Regressions", regression_row(), regressions,
+              with_workloads({state, metric, since, changed, issue, commit, machine, counted,
+                              progress, author}));
   routes.one<Regression, RegressionId>("regressions", "One regression with its history",
                                        "regression", regression_detail(), storage::find_regression);
   const auto regression =

@@ -150,7 +150,7 @@ void add_mark_routes(Routes& routes) {
                 .role = web::Role::admin,
                 .body = Body{shift().schema()},
                 .answers = {{.status = 201, .text = "Marked.", .schema = mark}},
-                .problems = {{422, "NothingIsMarked",
+                .problems = {{422, "MarkNotFound",
                               "No series matches; detail says what was looked for, and which names "
                               "are near."}}},
                [&context](storage::Database& db, const web::Request& request) {

@@ -156,8 +156,7 @@ void add_night_routes(Routes& routes) {
                                 {"started_at", "2026-08-20T20:00:00Z"},
                                 {"finished_at", "2026-08-20T20:05:00Z"},
                                 {"cancelled_by", "token:ops"}}}},
-       .problems = {no_such_id,
-                    {409, "TheNightIsOver", "The night is done or was cancelled before."}}},
+       .problems = {no_such_id, {409, "NightOver", "The night is done or was cancelled before."}}},
       [&context](storage::Database& db, const web::Request& request) {
         return cancel_asked(db, context, request);
       });

@@ -242,8 +242,8 @@ void add_artifact_routes(Routes& routes) {
        .role = web::Role::runner,
        .answers = {{.text = "The bytes.", .schema = bytes, .type = type},
                    {.status = 206, .text = "A part of the bytes.", .schema = bytes, .type = type}},
-       .problems = {{404, "ThereIsNoSuchArtifact", "There is no such artifact."},
-                    {416, "TheRangeIsNotInTheFile", "The range is not in the file."}}},
+       .problems = {{404, "ArtifactNotFound", "There is no such artifact."},
+                    {416, "RangeNotSatisfiable", "The range is not in the file."}}},
       [&context = routes.context](const web::Request& request, web::Respond respond) {
         respond(artifact(context, request));
       });
@@ -253,7 +253,7 @@ void add_artifact_routes(Routes& routes) {
                .answers = {{.text = "Each package with its version and its hashes.",
                             .schema = {{"type", "string"}},
                             .type = "text/plain"}},
-               .problems = {{404, "ThereIsNoSuchLock", "There is no such lock."}}},
+               .problems = {{404, "LockNotFound", "There is no such lock."}}},
               [](storage::Database& db, const web::Request& request) { return lock(db, request); });
 }
 

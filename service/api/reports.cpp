@@ -42,7 +42,7 @@ void add_report_routes(Routes& routes) {
        .role = web::Role::admin,
        .answers = {{.text = "It is sent soon.", .schema = report_row().schema()}},
        .problems = {no_such_id,
-                    {409, "TheReportIsNotRefused", "It was sent, or is still tried by itself."}}},
+                    {409, "ReportNotRefused", "It was sent, or is still tried by itself."}}},
       [&context](storage::Database& db, const web::Request& request) {
         return retry_report(db, context, request);
       });

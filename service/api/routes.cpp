@@ -13,14 +13,13 @@ namespace {
 
 constexpr Problem not_modified{304, "NotModified",
                                "If-None-Match names the ETag of what would have been sent."};
-constexpr Problem no_token{401, "NoOrAnUnknownToken", "No or an unknown token."};
-constexpr Problem weak_token{403, "TheTokenSRoleDoesNotSuffice",
-                             "The token's role does not suffice."};
-constexpr Problem bad_query{400, "AnUnknownQueryParameterOrABadValue",
+constexpr Problem no_token{401, "Unauthenticated", "No or an unknown token."};
+constexpr Problem weak_token{403, "InsufficientRole", "The token's role does not suffice."};
+constexpr Problem bad_query{400, "InvalidQuery",
                             "An unknown query parameter or a bad value; detail names it."};
-constexpr Problem bad_body{400, "TheBodyIsNotWhatIsAskedFor",
+constexpr Problem bad_body{400, "InvalidBody",
                            "The body is not what is asked for; detail says why."};
-constexpr Problem large_body{413, "TheBodyIsTooLarge", "The body is too large."};
+constexpr Problem large_body{413, "BodyTooLarge", "The body is too large."};
 
 void check_query(const web::Request& request, const std::vector<Parameter>& known) {
   for (const auto& [name, value] : request.query)

@@ -145,9 +145,8 @@ std::optional<std::string> Rows::log_of_build(JobId job) const {
 
 std::optional<RegressionId> Rows::repaired_by(const Improvement& improvement) {
   if (!findings_) {
-    std::vector<RegressionState> states = all_of<RegressionState>();
-    std::erase_if(states, [](RegressionState state) {
-      return !is_real(state) || state == RegressionState::merged;
+    const auto states = states_where([](const LifecycleRow& row) {
+      return row.is_real && row.state != RegressionState::merged;
     });
     findings_ = storage::regressions_by_series(db, states);
   }

@@ -234,9 +234,14 @@ const Row<Regression>& regression_row() {
        {"machine", &Regression::machine},
        {"good", build_at(&Regression::good), build_ref()},
        {"bad", build_at(&Regression::bad), build_ref()},
-       {"counted", [](const Regression& regression) { return is_counted(regression.state); },
+       {"counted",
+        [](const Regression& regression) { return lifecycle_of(regression.state).is_counted; },
         "It is one of the regressions that are counted: it was confirmed, nobody dismissed it, "
         "and it is no part of another one."},
+       {"progress",
+        [](const Regression& regression) { return lifecycle_of(regression.state).progress; },
+        "running: it is measured, and somebody may still be named. waiting: a person or the outbox "
+        "goes on. told: nothing is left to do until a night shows news. over: it has ended."},
        {"effect", effect, effect_row()},
        {"series", &Regression::series, affected_row(), "The lead series first."},
        {"classes", classes, class_row(),

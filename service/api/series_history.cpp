@@ -31,8 +31,9 @@ std::set<NightId> steps_of(storage::Database& db, const Series& series) {
   filter.workload.glob = series.workload_name.str();
   constexpr int most = 500;
   for (const Regression& known : storage::list_regressions(db, filter, {most, {}}).items)
-    if (is_real(known) && std::any_of(known.series.begin(), known.series.end(),
-                                      [&](const auto& one) { return one.series == series.id; }))
+    if (is_real(known.state) &&
+        std::any_of(known.series.begin(), known.series.end(),
+                    [&](const auto& one) { return one.series == series.id; }))
       steps.insert(known.night);
   for (const auto& improvement : storage::improvements_of(db, series.id))
     steps.insert(improvement.night);
@@ -233,7 +234,7 @@ void add_series_history_routes(Routes& routes) {
                .id = "get_series_history",
                .summary = "All that a plot of a series over years shows, column by column",
                .answers = {{.schema = history_row().schema()}},
-               .problems = {{404, "ThereIsNoSuchSeries", "There is no such series."}}},
+               .problems = {{404, "SeriesNotFound", "There is no such series."}}},
               [](storage::Database& db, const web::Request& request) {
                 const PlottedSeries history = plotted_series(db, path_id<SeriesId>(request));
                 Rows rows(db);

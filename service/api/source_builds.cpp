@@ -254,12 +254,12 @@ void add_source_build_routes(Routes& routes) {
   Context& context = routes.context;
   const Schema bytes{{"type", "string"}, {"format", "binary"}};
   const Schema text = schema_of<std::string>();
-  constexpr Problem no_job{404, "ThereIsNoSuchBuildJob", "There is no such build job."};
-  constexpr Problem lost{409, "TheAttemptHoldsTheBuildNoMore",
+  constexpr Problem no_job{404, "BuildJobNotFound", "There is no such build job."};
+  constexpr Problem lost{409, "BuildLeaseLost",
                          "The attempt does not hold the build any more, or its wheel is missing."};
-  constexpr Problem wrong{422, "TheWheelOrItsResultIsWrong",
+  constexpr Problem wrong{422, "InvalidWheel",
                           "The wheel has another hash, or the result contradicts itself."};
-  constexpr Problem full{507, "TheFileWasNotStored", "The file was not stored; send it later."};
+  constexpr Problem full{507, "StorageFull", "The file was not stored; send it later."};
   routes.add_reading(
       {.path = "/api/v1/agent/jobs/{id}/wheel",
        .id = "send_wheel",

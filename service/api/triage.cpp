@@ -129,7 +129,7 @@ struct Triage {
         {state, now, evidence::of_reason(what + " by " + actor + ": " + reason)});
   }
   void rule(RulingKind kind, const std::optional<CommitSha>& commit = std::nullopt) const {
-    storage::set_ruling(transaction, {regression.id, kind, is_real(regression), commit, now});
+    storage::set_ruling(transaction, {regression.id, kind, is_real(regression.state), commit, now});
   }
 };
 
@@ -161,8 +161,8 @@ void accept_levels(Triage& triage) {
 void dismiss(Triage& triage, bool accept) {
   using enum RegressionState;
   const RegressionState state = triage.regression.state;
-  if (state == dismissed || state == recovered) triage.refuse("it is over.");
   if (state == merged) triage.refuse("the regression that it was merged into can be dismissed.");
+  if (lifecycle_of(state).progress == Progress::over) triage.refuse("it is over.");
   end_search(triage);
   if (accept) accept_levels(triage);
   withdraw_issue(triage.transaction, triage.regression.id,
@@ -231,10 +231,10 @@ web::Response triaged(storage::Database& db, Context& context, const web::Reques
   return json_answer(regression_detail().write(*now, rows));
 }
 
-constexpr Problem cannot_widen{422, "TheSearchCannotBeWidenedSo",
+constexpr Problem cannot_widen{422, "InvalidWidening",
                                "The good end or the threshold that was asked for does not fit; "
                                "detail says why."};
-constexpr Problem other_state{409, "NotPossibleInItsState",
+constexpr Problem other_state{409, "InvalidState",
                               "The regression's state does not allow it; detail says why."};
 
 Operation triage_of(const char* what, const char* summary, const Schema& body,

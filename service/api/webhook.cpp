@@ -101,7 +101,7 @@ void add_webhook_routes(Routes& routes) {
                     .text = "Accepted: a night was started, or the event was ignored.",
                     .schema = webhook_answer().schema()},
                    {.text = "A ping.", .schema = webhook_answer().schema()}},
-       .problems = {{401, "TheSignatureIsMissingOrWrong",
+       .problems = {{401, "InvalidSignature",
                      "The signature is missing or wrong, or no secret is configured."}}},
       [&context = routes.context](storage::Database& db, const web::Request& request) {
         return receive(db, context, request);

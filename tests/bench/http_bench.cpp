@@ -23,6 +23,7 @@
 #include "storage/runners.hpp"
 #include "storage/series.hpp"
 #include "storage/sessions.hpp"
+#include "tests/support/any_state.hpp"
 #include "tests/support/autocommit.hpp"
 #include "tests/support/literal_graph.hpp"
 #include "web/client.hpp"
@@ -104,8 +105,8 @@ void store_runs(storage::Database& db, int runs) {
     made = storage::add_regression(storage::Autocommit(db), made,
                                    {RegressionState::suspected, Time{}, "{}"});
     made.culprit = Culprit{{*CommitSha::parse(std::string(40, 'c'))}, .995, 1.1, 1.05, 1.15};
-    storage::change_regression(storage::Autocommit(db), made,
-                               {RegressionState::blamed, Time{}, "{}"});
+    nightjar::test::change_to_any(storage::Autocommit(db), made,
+                                  {RegressionState::blamed, Time{}, "{}"});
   }
 }
 

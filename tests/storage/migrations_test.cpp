@@ -17,6 +17,7 @@
 #include "storage/runners.hpp"
 #include "storage/statement.hpp"
 #include "tests/storage/story.hpp"
+#include "tests/support/any_state.hpp"
 #include "tests/support/autocommit.hpp"
 #include "tests/support/source_tree.hpp"
 
@@ -168,7 +169,8 @@ TEST_CASE("two machine classes that were reported as one issue become one regres
   Regression first = story.suspect();
   first.culprit = Culprit{{commit('c')}, .99, 1.25, 1.2, 1.3};
   first.fingerprint = "f1";
-  change_regression(Autocommit(story.db), first, {RegressionState::reported, at(30), "{}"});
+  nightjar::test::change_to_any(Autocommit(story.db), first,
+                                {RegressionState::reported, at(30), "{}"});
   const auto memory =
       find_series(story.db, story.workload.id, "peak_cpu_memory", story.machine.id, "cpu");
   Regression second = first;
@@ -176,7 +178,8 @@ TEST_CASE("two machine classes that were reported as one issue become one regres
   second.series = {{memory->id, 1.0, 1.2, 1.2, 1.1, 1.3}};
   second = add_regression(Autocommit(story.db), second, {RegressionState::suspected, at(20), "{}"});
   second.fingerprint = "f1";
-  change_regression(Autocommit(story.db), second, {RegressionState::reported, at(31), "{}"});
+  nightjar::test::change_to_any(Autocommit(story.db), second,
+                                {RegressionState::reported, at(31), "{}"});
   OutboxMessage issue;
   issue.key = "regression:f1";
   issue.regression = first.id;
@@ -323,7 +326,7 @@ TEST_CASE("untestable commits get the cause that their sentence and their runs t
   update_bisection(Autocommit(db), search);
   Regression regression = *find_regression(db, RegressionId{3});
   regression.range = Culprit{{commit('c')}, .99, 1.25, 1.2, 1.3};
-  change_regression(Autocommit(db), regression, {RegressionState::range, at(30), "{}"});
+  nightjar::test::change_to_any(Autocommit(db), regression, {RegressionState::range, at(30), "{}"});
   CHECK(find_regression(db, RegressionId{3})->range->commits == std::vector{commit('c')});
   CHECK_FALSE(find_regression(db, RegressionId{3})->culprit);
 }

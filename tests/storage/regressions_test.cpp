@@ -9,6 +9,7 @@
 #include "storage/affected_classes.hpp"
 #include "storage/statement.hpp"
 #include "tests/storage/story.hpp"
+#include "tests/support/any_state.hpp"
 #include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
@@ -24,6 +25,7 @@ TEST_CASE("a regression is kept with the evidence of each change of its state") 
                     {RegressionState::confirmed, at(30), R"({"rule":"confirm","ratio":1.25})"});
   regression.culprit = Culprit{{commit('a'), commit('b')}, 0.995, 1.25, 1.2, 1.3};
   regression.fingerprint = "nightjar:1";
+  change_regression(Autocommit(story.db), regression, {RegressionState::bisecting, at(35), "{}"});
   change_regression(Autocommit(story.db), regression, {RegressionState::blamed, at(40), "{}"});
 
   const Regression stored = *find_regression(story.db, regression.id);
@@ -50,12 +52,27 @@ TEST_CASE("a regression is kept with the evidence of each change of its state") 
   CHECK_FALSE(find_regression(story.db, RegressionId{99}));
 
   const auto changes = changes_of(story.db, regression.id);
-  REQUIRE(changes.size() == 3);
+  REQUIRE(changes.size() == 4);
   CHECK(changes[0].state == RegressionState::suspected);
   CHECK(changes[1].state == RegressionState::confirmed);
   CHECK(changes[1].at == at(30));
   CHECK(changes[1].evidence == R"({"rule":"confirm","ratio":1.25})");
-  CHECK(changes[2].state == RegressionState::blamed);
+  CHECK(changes[3].state == RegressionState::blamed);
+}
+
+TEST_CASE("a change of state that the table does not have is refused, and nothing is stored") {
+  Story story;
+  const Regression regression = story.suspect();
+  CHECK_THROWS_WITH(
+      change_regression(Autocommit(story.db), regression, {RegressionState::blamed, at(30), "{}"}),
+      "regression 1, which is suspected, cannot become blamed");
+  Regression further = regression;
+  further.part = 1;
+  CHECK_THROWS_WITH(
+      add_regression(Autocommit(story.db), further, {RegressionState::merged, at(30), "{}"}),
+      "a regression cannot begin as merged");
+  CHECK(changes_of(story.db, regression.id).size() == 1);
+  CHECK(list_regressions(story.db, {}, {}).items.size() == 1);
 }
 
 TEST_CASE("a regression that is suspected again is the one that is there") {
@@ -136,7 +153,8 @@ TEST_CASE("a merged regression is not the one its fingerprint finds") {
   second = add_regression(Autocommit(story.db), second, {RegressionState::suspected, at(30), "{}"});
   second.fingerprint = "same";
   second.merged_into = first.id;
-  change_regression(Autocommit(story.db), second, {RegressionState::merged, at(40), "{}"});
+  nightjar::test::change_to_any(Autocommit(story.db), second,
+                                {RegressionState::merged, at(40), "{}"});
   CHECK(find_regression(story.db, "same")->id == first.id);
   CHECK(find_regression(story.db, second.id)->merged_into == first.id);
 }
@@ -145,7 +163,8 @@ TEST_CASE("regressions are listed by each filter and by all at once") {
   Story story;
   Regression first = story.suspect();
   first.culprit = Culprit{{commit('a'), commit('b')}, 0.99, 1, 1, 1};
-  change_regression(Autocommit(story.db), first, {RegressionState::blamed, at(30), "{}"});
+  nightjar::test::change_to_any(Autocommit(story.db), first,
+                                {RegressionState::blamed, at(30), "{}"});
   Regression second = first;
   second.culprit.reset();
   second.bad = story.good.id;
@@ -213,8 +232,8 @@ TEST_CASE("what was merged into a regression is found at whatever remove, and no
     further.part = part;
     further.merged_into.reset();
     if (part < 3) further.merged_into = all.back().id;
-    all.push_back(
-        add_regression(Autocommit(story.db), further, {RegressionState::merged, at(30), "{}"}));
+    all.push_back(nightjar::test::add_in_any(Autocommit(story.db), further,
+                                             {RegressionState::merged, at(30), "{}"}));
   }
   std::vector<RegressionId> ids;
   for (const Regression& one : merged_into(story.db, all[0].id)) ids.push_back(one.id);
@@ -270,7 +289,8 @@ TEST_CASE("the machine classes of a regression's series are rows, with the first
   set_classes_elsewhere(Autocommit(story.db), first.id, {{.machine = other}});
   CHECK(affected_classes(story.db, first.id).at(1).state == ClassState::not_looked_for);
   second.merged_into = first.id;
-  change_regression(Autocommit(story.db), second, {RegressionState::merged, at(1), "{}"});
+  nightjar::test::change_to_any(Autocommit(story.db), second,
+                                {RegressionState::merged, at(1), "{}"});
   first.series.push_back(second.series[0]);
   update_regression(Autocommit(story.db), first);
   classes = affected_classes(story.db, first.id);

@@ -3,17 +3,16 @@
 import { isAdmin, post } from "./api.js";
 import { el, fold, section } from "./dom.js";
 
-const over = new Set(["dismissed", "recovered", "merged"]);
 const endedInVain = new Set(["inconclusive", "range", "not_reproduced"]);
 
 /** Whether its own search ended without a culprit, so that it can be taken up again. */
 const canBeWidened = (r, search) => search?.regression === r.id && endedInVain.has(search.state)
-  && (!over.has(r.state) || search.state === "not_reproduced");
+  && (r.progress !== "over" || search.state === "not_reproduced");
 
 /** The decisions that this regression's state allows: [name, words, path, more of the body]. */
 const decisions = (r, search) => [
-  !over.has(r.state) && ["dismiss", "It is no regression: dismiss it", "dismiss", {}],
-  !over.has(r.state) && ["accept", "It is meant to be so: dismiss it, and its series begin anew",
+  r.progress !== "over" && ["dismiss", "It is no regression: dismiss it", "dismiss", {}],
+  r.progress !== "over" && ["accept", "It is meant to be so: dismiss it, and its series begin anew",
     "dismiss", { accept: true }],
   canBeWidened(r, search) && ["widen",
     "Widen the search: from an older good end, with more runs, or for smaller changes", "widen",

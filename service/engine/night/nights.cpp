@@ -65,11 +65,6 @@ std::set<MachineId> machines_of(const std::vector<Job>& sessions) {
   return machines;
 }
 
-// Confirmed, and not told as a part of another one.
-bool is_own_finding(const Regression& regression) {
-  return is_real(regression) && regression.state != RegressionState::merged;
-}
-
 // What a person reads beside the night: nothing if it left no suspicion open.
 std::string unconfirmed_text(const JudgingFacts& facts) {
   const auto open = std::count_if(
@@ -205,7 +200,7 @@ JudgingFacts load_judging(const EngineView& view, const Night& night) {
   facts.observed = observe(view, night, sessions.usable);
   facts.classes = classes_to_ask(view, sessions.usable);
   for (const Regression& regression : facts.regressions)
-    if (is_own_finding(regression))
+    if (lifecycle_of(regression.state).is_counted)
       facts.shown.emplace(regression.id, series_shown(view, regression));
   return facts;
 }

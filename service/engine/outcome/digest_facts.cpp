@@ -138,7 +138,7 @@ class Collector {
     storage::RegressionFilter filter;
     filter.since = from_;
     for (const Regression& one : storage::list_regressions(view_.db, filter, most).items) {
-      if (!is_counted(one.state) || !is_inside(one.opened_at)) continue;
+      if (!lifecycle_of(one.state).is_counted || !is_inside(one.opened_at)) continue;
       DigestFinding finding;
       finding.regression = one.id.value;
       finding.lead = series_of(view_, one.series.front());

@@ -11,7 +11,7 @@ namespace {
 
 // A person may dismiss what was confirmed before.
 bool was_confirmed(const storage::Database& db, const Regression& regression) {
-  if (is_real(regression)) return true;
+  if (is_real(regression.state)) return true;
   if (regression.state != RegressionState::dismissed) return false;
   const auto changes = storage::changes_of(db, regression.id);
   return std::any_of(changes.begin(), changes.end(), [](const RegressionChange& change) {

@@ -133,9 +133,7 @@ void apply(EngineContext& context, const Regression& regression, const CloseIssu
 }  // namespace
 
 bool may_be_named(const Regression& regression) {
-  using enum RegressionState;
-  return regression.state == suspected || regression.state == confirmed ||
-         regression.state == bisecting;
+  return lifecycle_of(regression.state).progress == Progress::running;
 }
 
 bool night_is_explained(const storage::Database& db, const Regression& regression) {

@@ -346,7 +346,7 @@ bisect::NightBar bar_of(const std::vector<Regression>& night) {
     if (regression.found_by != FoundBy::screening && regression.found_by != FoundBy::creep)
       continue;
     ++bar.suspects;
-    bar.confirmed += is_real(regression);
+    bar.confirmed += is_real(regression.state);
   }
   return bar;
 }

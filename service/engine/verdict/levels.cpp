@@ -6,19 +6,6 @@
 
 namespace nightjar::service {
 
-bool is_real(RegressionState state) {
-  using enum RegressionState;
-  return state != dismissed && state != suspected && state != unconfirmed;
-}
-
-bool is_counted(RegressionState state) {
-  return is_real(state) && state != RegressionState::merged && state != RegressionState::historical;
-}
-
-bool is_real(const Regression& known) {
-  return is_real(known.state);
-}
-
 double worsening(const Series& series, double before, double level) {
   const auto policy = bisect::policy_of_metric(series.metric);
   return bisect::cost_of(level, policy) / bisect::cost_of(before, policy);

@@ -10,13 +10,6 @@
 
 namespace nightjar::service {
 
-// Whether it was confirmed, whatever became of it then.
-bool is_real(const Regression& known);
-bool is_real(RegressionState state);
-// Whether it is one of the regressions that are counted, wherever their number is told: it was
-// confirmed here, nobody dismissed it, and it is no part of another one.
-bool is_counted(RegressionState state);
-
 // A level as a multiple of the level `before`, in cost: above 1 is worse, whichever way the metric
 // counts.
 double worsening(const Series& series, double before, double level);

@@ -8,13 +8,6 @@
 namespace nightjar::service {
 namespace {
 
-// Of a regression that was confirmed, whatever became of it then.
-std::vector<RegressionState> real_states() {
-  std::vector<RegressionState> states = all_of<RegressionState>();
-  std::erase_if(states, [](RegressionState state) { return !is_real(state); });
-  return states;
-}
-
 // Since when a series is better, of the improvements that `from` or a later night showed; 0: none
 // did.
 NightId last_of(const std::vector<storage::BetterSince>& improvements, NightId from) {
@@ -33,7 +26,8 @@ std::map<SeriesId, SeriesHistory> load_histories(const EngineView& view,
   for (const Series& one : series) ids.push_back(one.id);
   auto levels = storage::newest_levels(view.db, ids, night, limit);
   auto newest = storage::newest_levels(view.db, ids, NightId{night.value + 1}, 1);
-  auto regressed = storage::last_regressions(view.db, real_states(), night);
+  const auto real = states_where([](const LifecycleRow& row) { return row.is_real; });
+  auto regressed = storage::last_regressions(view.db, real, night);
   auto better = storage::better_since(view.db, ids, night);
   auto marked = storage::last_marked(view.db, series);
   std::map<SeriesId, SeriesHistory> all;

@@ -10,6 +10,7 @@
 #include "storage/suites.hpp"
 #include "storage/trust.hpp"
 #include "tests/service/api/world.hpp"
+#include "tests/support/any_state.hpp"
 #include "tests/support/autocommit.hpp"
 
 namespace nightjar::service::api {
@@ -157,8 +158,8 @@ inline void add_search(World& world, Day& day) {
       {RegressionState::suspected, evening, R"({"rule": "screened", "tonight_runs": [2]})"});
   day.regression.culprit = Culprit{{commit(2)}, .995, 1.2, 1.15, 1.25};
   day.regression.fingerprint = "f1";
-  storage::change_regression(storage::Autocommit(world.db), day.regression,
-                             {RegressionState::blamed, evening, R"({"rule": "searched"})"});
+  nightjar::test::change_to_any(storage::Autocommit(world.db), day.regression,
+                                {RegressionState::blamed, evening, R"({"rule": "searched"})"});
   Bisection search;
   search.regression = day.regression.id;
   search.series = day.series;

@@ -4,6 +4,7 @@
 
 #include "storage/source_builds.hpp"
 #include "tests/service/api/day.hpp"
+#include "tests/support/any_state.hpp"
 #include "tests/support/source_tree.hpp"
 
 using namespace nightjar;
@@ -114,8 +115,8 @@ RegressionId add_unconfirmed(World& world, const Day& day) {
   made.culprit.reset();
   made.fingerprint.clear();
   made.unfinished = 3;
-  return storage::add_regression(storage::Autocommit(world.db), made,
-                                 {RegressionState::unconfirmed, evening, R"({"reason": "x"})"})
+  return nightjar::test::add_in_any(storage::Autocommit(world.db), made,
+                                    {RegressionState::unconfirmed, evening, R"({"reason": "x"})"})
       .id;
 }
 
@@ -127,8 +128,8 @@ RegressionId add_spent(World& world, const Day& day) {
   made.part = 3;
   made.culprit.reset();
   made.fingerprint.clear();
-  made = storage::add_regression(transaction, made,
-                                 {RegressionState::inconclusive, evening, R"({"reason": "x"})"});
+  made = nightjar::test::add_in_any(transaction, made,
+                                    {RegressionState::inconclusive, evening, R"({"reason": "x"})"});
   Bisection search = day.bisection;
   search.id = {};
   search.regression = made.id;
@@ -147,8 +148,8 @@ void add_recovered(World& world, const Day& day) {
   made.id = {};
   made.part = 2;
   made.fingerprint = "f2";
-  storage::add_regression(storage::Autocommit(world.db), made,
-                          {RegressionState::recovered, evening, R"({"reason": "back"})"});
+  nightjar::test::add_in_any(storage::Autocommit(world.db), made,
+                             {RegressionState::recovered, evening, R"({"reason": "back"})"});
 }
 
 // A runner that has enrolled with the token "own", and two one-time tokens that are open.

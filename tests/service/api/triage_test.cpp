@@ -4,6 +4,7 @@
 #include "storage/marks.hpp"
 #include "storage/widening.hpp"
 #include "tests/service/api/day.hpp"
+#include "tests/support/any_state.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service::api;
@@ -32,8 +33,8 @@ Build end_in_vain(World& world, Day& day) {
   storage::Transaction transaction(world.db);
   storage::remove_untestable(transaction, day.bisection.id, 1);
   storage::update_bisection(transaction, day.bisection);
-  storage::change_regression(transaction, day.regression,
-                             {RegressionState::unattributed, evening, R"({"reason": "spent"})"});
+  nightjar::test::change_to_any(transaction, day.regression,
+                                {RegressionState::unattributed, evening, R"({"reason": "spent"})"});
   transaction.commit();
   return older;
 }

@@ -17,9 +17,6 @@ const newDays = 3;
 const lookedAt = () => localStorage.getItem(lookedName)
   ?? `${new Date(Date.now() - newDays * 86400000).toISOString().slice(0, 10)}T00:00:00Z`;
 
-// Nobody else will look at these.
-const waiting = ["blamed", "range", "unattributed", "unconfirmed"];
-const passing = ["suspected", "confirmed", "bisecting"];
 const searchesShown = 8;
 
 /** One sentence that answers "is something wrong?". */
@@ -134,10 +131,6 @@ const openJobs = async () =>
   (await Promise.all(["leased", "queued"].map((s) => list(`jobs?state=${s}&limit=20`)))).flat();
 
 /** Regressions in any of these states, the newest first. */
-const inStates = async (states) =>
-  (await Promise.all(states.map((s) => all(`regressions?state=${s}`)))).flat()
-    .sort((a, b) => b.id - a.id);
-
 export const page = {
   title: () => "Morning",
   async load() {
@@ -145,7 +138,8 @@ export const page = {
     const [builds, changed, improvements, nights, searched, cases, under, failed, runners, jobs,
       ready] = await Promise.all([list("builds?kind=nightly&limit=20"),
       all(`regressions?changed_since=${since}`), all(`improvements?since=${since}`),
-      list("nights?limit=5"), openSearches(), inStates(waiting), inStates(passing),
+      list("nights?limit=5"), openSearches(), all("regressions?progress=waiting"),
+      all("regressions?progress=running"),
       all("reports?state=failed"), list("runners?limit=200"), openJobs(), readiness()]);
     // A runner's heartbeat is no news.
     const quiet = runners.map((r) => (r.live ? { ...r, seen_at: null } : r));

@@ -14,6 +14,7 @@
 #include "tests/service/engine/night_world.hpp"
 #include "tests/service/engine/verdict/wide_world.hpp"
 #include "tests/service/report/scripted_tracker.hpp"
+#include "tests/support/any_state.hpp"
 #include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
@@ -231,8 +232,8 @@ TEST_CASE("a comment waits for what its date may still show, and no longer than 
   CHECK(holds_alternative<AwaitFindings>(step()));
 
   Regression standing = *storage::find_regression(world.db, cause);
-  storage::change_regression(storage::Autocommit(world.db), standing,
-                             {RegressionState::blamed, now, "{}"});
+  nightjar::test::change_to_any(storage::Autocommit(world.db), standing,
+                                {RegressionState::blamed, now, "{}"});
   CHECK(holds_alternative<NamedByReport>(step()));
 }
 
@@ -245,11 +246,11 @@ TEST_CASE("findings of a cause that joined another one are told in the other one
   older.id = {};
   older.part = 1;
   older.fingerprint = std::string(32, 'a');
-  older = storage::add_regression(storage::Autocommit(world.db), older,
-                                  {RegressionState::reported, world.clock.now(), "{}"});
+  older = nightjar::test::add_in_any(storage::Autocommit(world.db), older,
+                                     {RegressionState::reported, world.clock.now(), "{}"});
   root.merged_into = older.id;
-  storage::change_regression(storage::Autocommit(world.db), root,
-                             {RegressionState::merged, world.clock.now(), "{}"});
+  nightjar::test::change_to_any(storage::Autocommit(world.db), root,
+                                {RegressionState::merged, world.clock.now(), "{}"});
   for (const RegressionId id : {root.id, joined.id})
     storage::add_untold(storage::Autocommit(world.db), {id, world.clock.now()});
   const EngineContext context = world.context();
@@ -270,7 +271,7 @@ TEST_CASE("what a search could not name joins the cause that another machine cla
   Regression found = world.in_state(RegressionState::merged).at(0);
   found.merged_into.reset();
   found.culprit.reset();
-  storage::change_regression(
+  nightjar::test::change_to_any(
       storage::Autocommit(world.db), found,
       {RegressionState::unattributed, world.clock.now(), R"({"reason":"its runner was lost"})"});
   SECTION("at once") {
@@ -287,16 +288,16 @@ TEST_CASE("what a search could not name joins the cause that another machine cla
     const auto told = named;
     named.culprit.reset();
     named.series.resize(1);
-    storage::change_regression(storage::Autocommit(world.db), named,
-                               {RegressionState::unconfirmed, world.clock.now(), "{}"});
+    nightjar::test::change_to_any(storage::Autocommit(world.db), named,
+                                  {RegressionState::unconfirmed, world.clock.now(), "{}"});
     found = storage::find_regression(world.db, found.id).value();
     found.series.resize(1);
     storage::update_regression(storage::Autocommit(world.db), found);
     world.settle();
     CHECK(storage::find_regression(world.db, found.id)->state == RegressionState::reported);
     named = told;
-    storage::change_regression(storage::Autocommit(world.db), named,
-                               {RegressionState::reported, world.clock.now(), "{}"});
+    nightjar::test::change_to_any(storage::Autocommit(world.db), named,
+                                  {RegressionState::reported, world.clock.now(), "{}"});
     world.settle();
     found = storage::find_regression(world.db, found.id).value();
     CHECK(found.state == RegressionState::merged);
@@ -309,8 +310,8 @@ TEST_CASE("what a search could not name joins the cause that another machine cla
   }
   SECTION("but not while that search goes on") {
     Regression searched = world.in_state(RegressionState::reported).at(0);
-    storage::change_regression(storage::Autocommit(world.db), searched,
-                               {RegressionState::bisecting, world.clock.now(), "{}"});
+    nightjar::test::change_to_any(storage::Autocommit(world.db), searched,
+                                  {RegressionState::bisecting, world.clock.now(), "{}"});
     found = storage::find_regression(world.db, found.id).value();
     CHECK_FALSE(load_unattributed(world.context(), found).explained);
   }
@@ -319,8 +320,8 @@ TEST_CASE("what a search could not name joins the cause that another machine cla
     second.id = {};
     second.part = 1;
     second.fingerprint = std::string(32, 'a');
-    storage::add_regression(storage::Autocommit(world.db), second,
-                            {RegressionState::reported, world.clock.now(), "{}"});
+    nightjar::test::add_in_any(storage::Autocommit(world.db), second,
+                               {RegressionState::reported, world.clock.now(), "{}"});
     found = storage::find_regression(world.db, found.id).value();
     const UnattributedFacts facts = load_unattributed(world.context(), found);
     CHECK(facts.explained);
