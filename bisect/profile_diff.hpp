@@ -42,7 +42,7 @@ struct ProfileDiff {
   std::vector<OperatorChange> changes;  // those that are clear, the greatest first, then the others
   std::size_t device_runs = 0;          // that have a time on the GPU, of the side that has fewer
   Side device_before, device_after;     // all that ran on the GPU in an iteration; no calls
-  std::vector<OperatorChange> kernels;  // operators' time on the GPU, as shares of that, likewise
+  std::vector<OperatorChange> kernels;  // the same for operators' time on the GPU, as shares of it
   std::vector<MemoryChange> memory;     // every part; empty where a side was not divided
 };
 

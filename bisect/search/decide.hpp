@@ -94,7 +94,8 @@ EndsChange ends_change(const Posterior& posterior);
 bool ends_differ(const Posterior& posterior);
 // Whether the ends differ, but no single step can be as large as the threshold.
 bool no_step_to_blame(const Posterior& posterior);
-// Whether, besides, all steps together are probably below it. Then their places no longer matter.
+// Whether all steps together are probably below the threshold, too. Then their places no longer
+// matter.
 bool is_below_threshold(const Posterior& posterior);
 
 // More runs of every build, if they decide whether a step of the claim is named; else nullopt.
