@@ -20,7 +20,7 @@ Interval binomial_interval(std::int64_t hits, std::int64_t cases, double confide
 double smallest_seen(double sd, int runs, const DetectionPolicy& policy);
 
 // The median of some values, and its 95 % interval by order statistics, which assumes nothing about
-// their distribution. With fewer than 6 values the interval is their whole range, which covers less.
+// their distribution. With fewer than 6 values the interval is their range, which covers less.
 struct Typical {
   int values = 0;
   double median = 0, low = 0, high = 0;

@@ -31,7 +31,7 @@ bool measured_since(const Database& db, RunId last, const std::set<NightId>& nig
 std::vector<SeriesRun> runs_of_build(const Database& db, SeriesId series, BuildId build,
                                      NightId night, JobKind kind);
 
-// What follows leaves out series of which there is nothing to say.
+// The functions below leave out series for which they have no result.
 
 // The values of each series' points (see series.hpp): at most `limit` newest builds, in no order.
 using ValuesOfBuilds = std::vector<std::vector<double>>;

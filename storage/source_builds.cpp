@@ -93,7 +93,7 @@ bool holds(const Database& db, JobId id, int attempt) {
   return job && job->state == JobState::leased && job->attempt == attempt;
 }
 
-// A wheel that is made again need not have the hash it had: then it is proved anew.
+// A wheel that is made again may have another hash. If so, it is proved again.
 BuildId store_wheel(Transaction& transaction, const Build& wheel) {
   Build stored = add_build(transaction, wheel);
   if (stored.sha256 != wheel.sha256) {

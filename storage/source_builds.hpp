@@ -66,8 +66,8 @@ std::optional<SourceBuild> unproved_source_build(const Database& db);
 
 // Stores what came of `attempt`. The job is done, unless the infrastructure failed: then it is
 // queued again, to be built later and elsewhere. `build` is the build that the wheel becomes; its
-// row is added. As for sessions, the latest attempt's result is welcome after its lease ran out
-// too, until somebody claims the job anew.
+// row is added. As for sessions, the latest attempt's result is accepted after its lease ran out,
+// too, until somebody claims the job again.
 Accepted store_source_result(Transaction& transaction, JobId job, int attempt,
                              const SourceResult& result, const std::optional<Build>& build,
                              Time now);

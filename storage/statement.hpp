@@ -133,8 +133,8 @@ class Statement {
   int column_ = 0;
 };
 
-// As text of a statement: 'screen'. If a bound value might decide whether a partial index serves,
-// SQLite prepares the statement anew at each run.
+// Writes a value as text of a statement: 'screen'. If a bound value might decide whether a partial
+// index serves, SQLite prepares the statement again at each run.
 template <class E>
   requires std::is_enum_v<E>
 std::string literal(E value) {

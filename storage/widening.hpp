@@ -15,7 +15,7 @@ struct Widening {
   BisectionId bisection;
   Time at{};
   std::string actor, reason;
-  // Of the search before: its state, its good end, what it believed and what that took.
+  // The search before the widening: its state, good end and posterior, and what it had spent.
   BisectionState outcome = BisectionState::inconclusive;
   BuildId good;
   std::string posterior;

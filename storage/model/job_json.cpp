@@ -163,7 +163,7 @@ const Described<RunLimits>& described(Parsed<RunLimits>) {
   static const auto made =
       aggregate<RunLimits>("RunLimits", "Limits of each run.",
                            {{"kernel_iterations",
-                             "On a GPU so many are profiled after the timed ones; 0 if absent.",
+                             "Profiled on a GPU after the timed iterations; 0 if absent.",
                              {},
                              true},
                             {"peak_memory",

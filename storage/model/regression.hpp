@@ -36,8 +36,8 @@ struct AffectedSeries {
   double ratio = 1, low = 1, high = 1;
 };
 
-// Adjacent commits, oldest first, that could not be told apart. Of a culprit all but the last were
-// tried and do not build; of a range some were never tried.
+// Adjacent commits, oldest first, that could not be told apart. In a culprit, all but the last were
+// tried and do not build. In a range, some were never tried.
 struct Culprit {
   std::vector<CommitSha> commits;
   double probability = 0;
@@ -100,7 +100,7 @@ struct BisectionJob {
 
 // Why a commit of a search has no run. does_not_compile, does_not_import and does_not_run (the
 // workload fails in every run) are what came of trying it. no_build_here: nobody has tried, since
-// no place has a build of it. infrastructure: a machine failed, which says nothing of the commit.
+// no place has a build of it. infrastructure: a machine failed, and the commit is not to blame.
 NIGHTJAR_ENUM(UntestableCause, does_not_compile, does_not_import, does_not_run, no_build_here,
               infrastructure);
 // Whether the commit was tried, so that its having no run is its own doing.
