@@ -71,7 +71,7 @@ struct ComparedFilter {
 std::vector<JudgedSeries> judged(const Comparison& comparison, const ComparedFilter& filter,
                                  double least);
 
-// Of the series that have a ratio and are no outcome, by metric.
+// The mean of one metric, over the series that have a ratio. Outcomes, such as failures, have none.
 struct MetricMean {
   std::string metric;
   int series = 0;

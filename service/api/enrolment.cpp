@@ -459,7 +459,7 @@ void require_own_name(const Database& db, const web::Principal& sender, const st
   if (bound && *bound != runner)
     throw Refused(403, "Another runner's name",
                   "This token is bound to the name '" + std::string(*bound) + "', not '" + runner +
-                      "'. Start the runner under its own --name, or enrol it anew.");
+                      "'. Start the runner under its own --name, or enrol it again.");
   if (!bound && !storage::accepted_runner_tokens(db, runner, now).empty())
     throw Refused(
         403, "Another runner's name",
@@ -501,8 +501,8 @@ void require_own_class(Transaction& transaction, const Context& context,
     throw Refused(403, "Another machine class",
                   "The runner '" + std::string(*own) + "' is of machine class " +
                       std::to_string(enrolment->machine.value) +
-                      ", and now registers a machine of another one, " + class_line(machine) +
-                      ". If that is right, an admin enrols it anew under its name "
+                      ", and now registers a machine of another class, " + class_line(machine) +
+                      ". If that is right, an admin enrols it again under its name "
                       "(POST /api/v1/enrolments).");
 }
 

@@ -37,7 +37,7 @@ const Described<SuiteMean>& mean_row() {
        {"low", of_compared(&SuiteChange::low), "The 95 % interval of the ratio, over models."},
        {"high", of_compared(&SuiteChange::high)},
        {"allowed", &SuiteMean::allowed,
-        "So much, as a share, nights differ anyway. Null: too few nights are known."},
+        "Share by which nights differ without a change. Null: too few nights are known."},
        {"came", &SuiteMean::came, "Models that the night before lacked.", {{"minimum", 0}}},
        {"went", &SuiteMean::went, "Models that only the night before had.", {{"minimum", 0}}},
        {"reason", &SuiteMean::reason, "The verdict in a sentence, with the models that matter."}});

@@ -54,7 +54,7 @@ const Described<Dismissal>& dismissal() {
           "", "",
           {{"reason", "", some_reason()},
            {"accept",
-            "The new level is right: each series of it begins anew, so that no night finds it "
+            "The new level is right: each of its series starts over, so that no night finds it "
             "again. Default: false.",
             {},
             true}})

@@ -41,8 +41,8 @@ class Artifacts {
   void pin(std::set<Sha256> pinned);
   std::uint64_t size_bytes() const;
   std::uint64_t limit_bytes() const { return limit_bytes_; }
-  // So much lies beside them and counts against the limit, too, such as wheels on their way. Makes
-  // room for it.
+  // Counts `bytes` of other files against the limit, too, such as wheels on their way, and makes
+  // room for them.
   void count_too(std::uint64_t bytes);
 
  private:

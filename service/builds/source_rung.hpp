@@ -43,8 +43,8 @@ struct PutOff {
 };
 using BuildOutcome = std::variant<NotAsked, BeingMade, MadeFromSource, CannotBeMade, PutOff>;
 
-// Of the group that has this native state, as far as it concerns `commit`. One that was put off is
-// PutOff until a builder takes it again.
+// Returns the outcome of the group that has this native state, as far as it concerns `commit`. A
+// build that was put off is PutOff until a builder takes it again.
 BuildOutcome build_outcome(const storage::Database& db, const Sha256& native_state,
                            std::string_view variant, const Sha256& recipe, const CommitSha& commit);
 

@@ -191,8 +191,8 @@ std::string single_commits(const ReportInput& input) {
   return text;
 }
 
-// Of a package other than PyTorch: its wheels beside the PyTorch that a Python has, and a workload
-// that only its operator's file knows.
+// Writes the steps for a package other than PyTorch: its wheels are installed beside the PyTorch of
+// a Python, and its workload is defined in the operator's file alone.
 std::string beside_torch(const ReportInput& input) {
   if (input.good.wheel.empty() || input.bad.wheel.empty()) return {};
   const auto measured = [&](const ReportBuild& build) {

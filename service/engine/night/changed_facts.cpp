@@ -23,7 +23,7 @@ constexpr int kNights = 7;
 
 using Facts = std::map<std::string, std::string>;
 
-// Of all sessions in the last nights before `night`.
+// Returns the facts of all sessions in the last nights before `night`.
 std::vector<Facts> known_facts(const EngineView& view, MachineId machine, NightId night) {
   std::set<FactsId> known;
   for (int nights = 0; nights < kNights; ++nights) {

@@ -136,7 +136,7 @@ std::optional<std::map<std::string, std::string>> requirements_of(const EngineVi
   }
 }
 
-// Of the locks that both ends were measured with; nullopt: they have none.
+// Returns how the locks differ with which the two ends were measured; nullopt if an end has none.
 std::optional<std::vector<ReportDifference>> locked_differences(const EngineView& view,
                                                                 const Regression& regression) {
   std::vector<Lock> locks;

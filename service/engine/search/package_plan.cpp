@@ -113,7 +113,7 @@ NamedPackage named_at(const PackageSearch& search, const PackageStep& step, int 
   return named;
 }
 
-// Of one search: every package of every step.
+// Returns every package of every step that one search found.
 std::vector<NamedPackage> named_by(const PackageSearch& search, const Lock& good) {
   std::vector<NamedPackage> named;
   for (const PackageStep& step : search.found) {

@@ -54,7 +54,7 @@ std::string key_of(const storage::Comparison& what, const Series& lead, int want
          "/to:" + std::to_string(want) + "/" + std::to_string(asked);
 }
 
-// Builds weeks apart do not differ side by side: the machine crept. The series begins anew.
+// Builds weeks apart do not differ side by side: the machine crept. The series starts over.
 void mark_creep(storage::Transaction& transaction, const Regression& regression, Time now) {
   const auto series = storage::find_series(transaction, regression.series.front().series);
   if (!series) return;
@@ -321,8 +321,8 @@ bool says_something(const storage::Database& db, const Subject& subject, const S
   return stored && subject.is_informative(stored->result);
 }
 
-// Of a session that compares the wheels with one set of packages, nothing belongs to the other
-// cells: they are compared as they were measured, in turns.
+// Reads a session's runs into the cells that it measured in turns. A session that compares the
+// wheels with one set of packages adds nothing to the cells of the other set.
 void read_runs(const storage::Database& db, const Subject& subject, const Job& job,
                ConfirmationFacts& facts) {
   const bool of_ends = runs_build(job, facts.regression.bad);

@@ -88,9 +88,9 @@ struct Confirm {
 using ConfirmationStep = std::variant<AwaitSessions, AskForSession, CutShort, Dismiss, Confirm>;
 ConfirmationStep decide(const ConfirmationFacts& facts, const Config& config);
 
-// A confirmation that infrastructure cuts short says nothing of the builds. Its regression is
-// `unconfirmed`, makes no level, and is confirmed anew with the next night. After three times it is
-// left to a person.
+// A confirmation that infrastructure cuts short tells nothing about the builds. Its regression is
+// `unconfirmed`, makes no level, and is confirmed again with the next night. After three times it
+// is left to a person.
 bool awaits_confirmation(const Regression& regression);
 void leave_unconfirmed(storage::Transaction& transaction, Regression regression, Time now,
                        const std::string& reason);

@@ -8,7 +8,7 @@
 namespace nightjar::service {
 namespace {
 
-// Of a regression that was confirmed, whatever became of it then.
+// Returns the states of a regression that was confirmed, whatever became of it later.
 std::vector<RegressionState> real_states() {
   std::vector<RegressionState> states = all_of<RegressionState>();
   std::erase_if(states, [](RegressionState state) { return !is_real(state); });
