@@ -75,7 +75,7 @@ void Agent::run(std::stop_token stop) {
           return leave();
         }
         break;
-      case Answer::refused:  // a service that started anew with an empty memory
+      case Answer::refused:  // the service restarted with an empty memory
         log::warn("registering again cause=\"{}\"", coordinator_.error());
         back_off("claiming a job", stop);
         enroll(stop);

@@ -24,7 +24,7 @@ std::int64_t bytes_of(const Contents& contents) {
   return bytes;
 }
 
-// As `cp -al`: the folders anew, the files as hard links.
+// Copies a tree like `cp -al`: makes new folders, and hard links to the files.
 void link_tree(const fs::path& from, const fs::path& to) {
   fs::create_directories(to);
   for (const auto& entry : fs::recursive_directory_iterator(from)) {

@@ -24,8 +24,8 @@ struct EnvironmentsConfig {
   std::vector<std::string> internal = {};  // see Installer
   std::int64_t limit_bytes = 40LL << 30;
   DownloadConfig download;
-  // Of what a build does here: it is compiled to byte code and imported. nullopt: neither happens
-  // (scripted runners).
+  // What a build may do here while it is compiled to byte code and imported. nullopt: neither
+  // happens (scripted runners).
   std::optional<BuildRights> rights = {};
 };
 

@@ -19,7 +19,7 @@ std::filesystem::path find_record(const std::filesystem::path& site_packages,
 
 // Makes the RECORD of the distribution tell what is there after an overlay: the files that
 // it laid over, and not those that it removed. Else changed headers would pass for those that
-// native workloads were compiled against. The file is written anew, since it may be a hard link.
+// native workloads were compiled against. The file is made again, since it may be a hard link.
 void record_overlay(const std::filesystem::path& site_packages, const std::string& distribution,
                     const Contents& laid_over, const std::vector<std::string>& removed);
 

@@ -45,7 +45,7 @@ long long kernel_oom_kills() {
   return at == std::string::npos ? 0 : std::atoll(text->c_str() + at + 9);
 }
 
-// Of two limits, one of which may be none.
+// Returns the lower of two limits; 0 is no limit.
 std::int64_t least_limit(std::int64_t one, std::int64_t other) {
   return one > 0 && other > 0 ? std::min(one, other) : std::max(one, other);
 }

@@ -13,7 +13,7 @@ from harness.protocol import PEAK_AT
 
 CHECKSUM_AT = 5  # iterations with the warm-up: a fixed count, whatever the time
 SLOW_PEAK_AT = 16  # where iterations take over a second: the fewest that a run has
-CLEAN = 10  # measuring goes on until so many iterations were undisturbed ...
+CLEAN = 10  # measuring goes on until this many iterations were undisturbed ...
 PATIENCE = 12  # ... but not longer than this multiple of the requested time
 LEAK_POINTS = 200
 FIRST = 10  # iterations in which a compiler works, as PyTorch's dynamo runners count them
