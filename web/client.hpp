@@ -95,7 +95,7 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // Downloads and ranges that stay below 1 KiB/s for so long are given up; a minute unless told.
+  // Gives up downloads and ranges that stay below 1 KiB/s for this time; a minute by default.
   void give_up_after(std::chrono::seconds standing_still);
 
   // From now on a request reaches this and no more, its own URL included: for URLs that others made

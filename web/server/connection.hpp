@@ -64,7 +64,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // The answer's memory. Another answer takes its place if there is no room for it.
   void charge_answer();
   std::optional<Response> charge_stream();
-  // Whether so much of a body may be held, and for longer.
+  // Makes room for `so_far` bytes of a body; false if there is none. Extends the time for reading.
   bool take_more(std::size_t so_far);
 
   // Fills endpoint_ and the rest of request_; a problem if the request is refused before its body

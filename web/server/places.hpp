@@ -27,13 +27,13 @@ class Places {
     bool taken = false;
     Connection* yields = nullptr;
   };
-  // Has a place unless `key` has as many as it may, or as many as the others.
+  // Gives a place unless `key` has as many as it may, or as many as the others.
   Taken take(Connection& who, const std::string& key);
-  // Has a place in any case: the newest one counts most.
+  // Gives a place in any case: the newest connection counts most.
   Taken enter(Connection& who, const std::string& key);
-  // Does nothing if it has none.
+  // Does nothing if `who` has no place.
   void leave(const Connection& who, const std::string& key);
-  // Of all, the one that would yield next; nullptr if there is none.
+  // Returns the connection that would yield next; nullptr if there is none.
   Connection* next_to_yield() const;
 
  private:

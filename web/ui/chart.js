@@ -15,7 +15,7 @@ export function ticks(low, high, count) {
   return found;
 }
 
-/** So many decimals that neighbouring ticks differ as written. */
+/** The number of decimals with which neighbouring ticks differ as written. */
 export function decimals(values) {
   const step = values.length > 1 ? values[1] - values[0] : 1;
   return [0, 1, 2, 3, 4].find((d) => Math.abs(step * 10 ** d - Math.round(step * 10 ** d)) < 1e-6)
