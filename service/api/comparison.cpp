@@ -184,7 +184,7 @@ struct ComparisonQueries {
   Query<std::string> variant = word_query("variant", "Of builds of this variant, e.g. cpu.");
   Query<MachineId> machine = id_query<MachineId>("machine", "A machine class.");
   Query<double> least = least_query("The least change that is worse or better, in percent.");
-  Query<int> limit = limit_query(usual_limit, "Items at most. The maximum holds a whole comparison.", most);
+  Query<int> limit = limit_query(usual_limit, "Items at most. The maximum holds all items.", most);
   Query<std::int64_t> cursor = cursor_query();
 
   ComparisonQueries() { good.required = bad.required = true; }
@@ -282,7 +282,7 @@ void add_comparison_routes(Routes& routes) {
   add_digest_route(routes);
   constexpr int usual_points = 200;
   constexpr int most_points = 100'000;
-  const auto limit = limit_query(usual_points, "The newest points, at most this number.", most_points);
+  const auto limit = limit_query(usual_points, "How many of the newest points.", most_points);
   const auto first = id_query<BuildId>("first", "Of builds with this id or a greater one.");
   const auto last = id_query<BuildId>("last", "Of builds with this id or a smaller one.");
   static const auto page = page_row(point_row());
