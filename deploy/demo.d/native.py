@@ -25,7 +25,7 @@ OPTIMIZER_FILE = "torch/optim/optimizer.py"
 
 
 def is_native(path):
-    """Whether a wheel must be compiled anew for a change of this file."""
+    """Whether a wheel must be compiled again after a change of this file."""
     return path.startswith((FOLDER, HEADERS))
 
 
