@@ -372,7 +372,7 @@ class Fleet {
         tally.runs_by_bar += said.runs_by_bar;
       }
       if (any) continue;
-      for (const std::size_t i : held[m]) {  // the machine moved: levels begin anew
+      for (const std::size_t i : held[m]) {  // the machine moved: levels start over
         watched_[i].levels.clear();
         watched_[i].accept(watched_[i].seen.level, series_[i].build());
       }
@@ -387,7 +387,7 @@ class Fleet {
   int nights_ = 0;
 };
 
-// A step of one series on its first night, with the bar of a night with so many suspects.
+// A step of one series on its first night, with the bar of a night with that number of suspects.
 struct Step {
   const char* name;
   double effect;

@@ -267,7 +267,7 @@ def test_confined_nothing_outside_its_own_run_changes(make_lab):
     assert [one["action"] for one in world.items("audit")].count("register-runner") == 1
     assert {one["labels"]["confinement"] for one in world.items("runners")} == {"namespaces"}
 
-    (world.folder / "commands/all_are_calm").touch()  # so many storms are enough
+    (world.folder / "commands/all_are_calm").touch()  # there were enough storms
     lab.publish("2026-08-20")
     world.wait("the next night", lambda: world.night_done(2), 240)
     assert len(lab.runs("calm")) > len(calm)

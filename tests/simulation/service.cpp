@@ -21,7 +21,7 @@ std::filesystem::path database_file(const service::Config& config) {
   return config.service.data / "nightjar.sqlite";
 }
 
-// Of a head like "HTTP/1.1 200 OK\r\nContent-Length: 17\r\n...".
+// Reads the length from a head like "HTTP/1.1 200 OK\r\nContent-Length: 17\r\n...".
 std::size_t content_length(const std::string& head) {
   constexpr std::string_view name = "Content-Length: ";
   const auto at = head.find(name);
@@ -99,7 +99,7 @@ bool Service::tick() {
   return changed;
 }
 
-// The daemon's sender, without its thread. What cannot be recorded now is not sent anew.
+// The daemon's sender, without its thread. What cannot be recorded now is not sent again.
 void Service::send_next() {
   if (unrecorded_) return record();
   const auto due = service::next_due(db_, clock_.now());

@@ -205,7 +205,7 @@ void Watch::began(const Database& db, int database, bool lost_power) {
 }
 
 void Watch::check_leases(const Database& db, Time now, std::chrono::seconds lease) const {
-  constexpr std::chrono::seconds corrected{10};  // so much is no step of a clock
+  constexpr std::chrono::seconds corrected{10};  // less is no step of a clock
   storage::Statement find(db,
                           "SELECT key, lease_until_us FROM job WHERE state = 'leased' "
                           "ORDER BY lease_until_us DESC LIMIT 1");

@@ -41,7 +41,7 @@ class Watch {
   // The clock was set while the service was away. It cannot know by how much, so that leases and
   // names may go to others.
   void forget_times();
-  // The service has begun anew, maybe after a power cut: what it acknowledged must be there.
+  // The service has restarted, maybe after a power cut: what it acknowledged must be there.
   void began(const storage::Database& db, int database, bool lost_power);
   // No lease ends later than if it had been given or renewed now.
   void check_leases(const storage::Database& db, Time now, std::chrono::seconds lease) const;

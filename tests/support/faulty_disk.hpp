@@ -20,7 +20,7 @@ class FaultyDisk {
   FaultyDisk(const FaultyDisk&) = delete;
   FaultyDisk& operator=(const FaultyDisk&) = delete;
 
-  // So many operations fail, reads included. A write that fails has written its first half.
+  // Lets `count` operations fail, reads included. A write that fails has written its first half.
   void fail(std::int64_t first, std::int64_t count);
   // From that change on, no file grows until there is room again.
   void fill(std::int64_t first);
