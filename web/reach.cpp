@@ -85,7 +85,7 @@ bool listens_at(const std::string& host, const std::string& port, const sockaddr
   return is_there;
 }
 
-// Of "socks5://user:secret@host:80/" and of "host:80".
+// Returns "host:80" of "socks5://user:secret@host:80/" and of "host:80".
 std::string_view proxy_authority(std::string_view text) {
   if (const auto scheme = text.find("://"); scheme != text.npos) text.remove_prefix(scheme + 3);
   if (const auto at = text.rfind('@'); at != text.npos) text.remove_prefix(at + 1);

@@ -28,7 +28,7 @@ std::optional<std::string> visible_devices();
 
 class GpuProbe {
  public:
-  // Of NVIDIA's devices, else of AMD's. Reads once which are visible. Runs get
+  // Probes NVIDIA's devices, else AMD's. Reads once which are visible. Runs get
   // CUDA_DEVICE_ORDER=PCI_BUS_ID, so that both count devices alike.
   GpuProbe();
   explicit GpuProbe(std::unique_ptr<GpuLibrary> library);

@@ -66,7 +66,7 @@ double drawn(std::span<const Quantile> points, double share) {
   const auto [to, high] = points[i];
   return low * std::pow(high / low, (share - from) / (to - from));
 }
-// Of 435 series of a C++ database; the ends are assumed.
+// Quantiles of 435 series of a C++ database; the ends are assumed.
 constexpr Quantile kCv[] = {{0, .004},  {.25, .011}, {.5, .017}, {.75, .032},
                             {.9, .052}, {.95, .10},  {1, .20}};
 constexpr Quantile kOutliers[] = {{0, .001}, {.5, .008}, {.9, .05}, {1, .15}};

@@ -53,7 +53,7 @@ def uniform(seed, label, shape, bound=1.0):
 
 
 def fill_uniform(target, seed, label, bound=1.0):
-    # Of 24 bits, so that every operation but the last is exact in float32.
+    # Uses 24 bits, so that every operation but the last is exact in float32.
     scale = torch.tensor(bound, dtype=torch.float32)
     _fill(target, seed, label,
           lambda bits: (_shifted(bits, 40) - (1 << 23)).to(torch.float32) * 2.0**-23 * scale)
