@@ -34,7 +34,7 @@ struct ThresholdConfig {
   std::string workload = "**";  // glob
   std::string metric = "*";     // or a metric's name
   std::optional<double> threshold;
-  std::optional<double> floor;  // a smaller change is none, in the metric's unit
+  std::optional<double> floor;  // a smaller change does not count, in the metric's unit
 };
 
 // How the tracker hears of a confirmed finding that no commit could be named for. issue: one of its

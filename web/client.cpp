@@ -216,8 +216,8 @@ void identify(CURL* curl, std::string_view url) {
 
 }  // namespace
 
-// Who may be reached by a request that is under way, and who was asked for in vain. A member of
-// Client::Impl, so not of the unnamed namespace.
+// The hosts that a request under way may reach, and the one that was refused. It is a member of
+// Client::Impl, so it is not in the unnamed namespace.
 struct Leash {
   CURL* curl = nullptr;
   Reach reach{{}};

@@ -1,5 +1,5 @@
-// Which hosts a request may lead to. Whoever answers decides where links and redirects point; none
-// of them may turn this process against its own machine or network. Used by the client.
+// Which hosts a request may lead to. A server decides where its links and redirects point, but must
+// not turn this process against its own machine or network. Used by the client.
 #pragma once
 
 #include <string>

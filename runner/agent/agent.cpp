@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::chrono::minutes kTooLargePause{10};  // until a proxy may have been mended
 
-// Kept in the cache, so that it is the same after a restart.
+// Returns this agent's id. It is kept in the cache, so that it is the same after a restart.
 std::string own_instance(const std::filesystem::path& cache) {
   const auto file = cache / "instance";
   if (const auto kept = read_file(file); kept && !kept->empty()) return *kept;

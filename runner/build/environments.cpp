@@ -90,7 +90,7 @@ void drop_byte_code(const fs::path& packages) {
   for (const fs::path& folder : folders) fs::remove_all(folder);
 }
 
-// Whether a build, and not the machine, is the cause that its files cannot be laid out.
+// Whether the build, and not the machine, is the reason that its files cannot be laid out.
 bool is_fault_of_build(const std::error_code& error) {
   for (const std::errc fault :
        {std::errc::filename_too_long, std::errc::not_a_directory, std::errc::is_a_directory,
@@ -227,8 +227,8 @@ void Environments::translate(const fs::path& folder, const std::set<std::string>
     compile_byte_code(config_.python, folder, files, *config_.rights, std::move(stop));
 }
 
-// The wheel, or its overlay, once more, with the packages of the lock in it. A package that cannot
-// be had says nothing of the build.
+// Makes the wheel, or its overlay, once more, with the packages of the lock in it. If a package
+// cannot be downloaded, the build is not to blame.
 void Environments::install_packages(const EnvironmentSpec& spec, std::stop_token stop) {
   make_once(folder_name(spec), spec, stop,
             [&](const fs::path& work, const fs::path& site_packages) {

@@ -32,8 +32,8 @@ struct EnvironmentsConfig {
 struct Environment {
   std::filesystem::path site_packages;
   std::string broken;  // not empty: nothing can run in it, and why
-  // What its runs come to then: broken_environment if it cannot be imported, which its commit may
-  // have done; unavailable if it could not be prepared, which says nothing of a commit.
+  // The status of its runs then: broken_environment if it cannot be imported, which may be the
+  // commit's fault; unavailable if it could not be prepared, which is not.
   RunStatus status = RunStatus::broken_environment;
   double seconds = 0;
 };

@@ -62,8 +62,8 @@ std::string error_line(const ProcessResult& result) {
   return line.empty() ? result.describe() : line;
 }
 
-// The file called `name` somewhere below `folder`; empty: none. A symbolic link is none: what it
-// names would be shown to the runs of the build.
+// The file called `name` somewhere below `folder`; empty: none. Ignores symbolic links, since their
+// targets would be shown to the runs of the build.
 fs::path made_below(const fs::path& folder, const char* name) {
   std::error_code error;
   fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error);

@@ -1,6 +1,6 @@
 // Archives from outside, unpacked so that nothing lands beside the target: wheels (zip) and
-// overlays (tar). Only regular files and folders; no absolute path, no "..", no link. Of members
-// with one name the last counts, as for pip and uv.
+// overlays (tar). Only regular files and folders; no absolute path, no "..", no link. If members
+// have the same name, the last one counts, as for pip and uv.
 #pragma once
 
 #include <filesystem>

@@ -205,7 +205,7 @@ class Guard {
   }
 
   // A cluster's scheduler ends a job by SIGTERM to all its processes, to this one perhaps a moment
-  // later. That says nothing of the program, so callers must see the stop.
+  // later. The program is not to blame then, so callers must see the stop.
   void await_our_signal() {
     constexpr int kOfShells = 128 + SIGTERM;  // as a shell answers for its command
     if (result_.signal != SIGTERM && result_.exit_code != kOfShells) return;

@@ -1,5 +1,5 @@
 // One child process under guard: own session, time-out, memory and output limits, pinning, and a
-// pipe on file descriptor 3 for what it has to say. Whatever it forks ends with it.
+// pipe on file descriptor 3 for what it reports. All that it forks ends with it.
 #pragma once
 
 #include <cstdint>

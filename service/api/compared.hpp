@@ -50,8 +50,8 @@ class Comparisons {
 };
 
 // A series that is not alike is worse or better beyond noise: the 95 % interval leaves out no
-// change, and the change is as large as asked. Of a metric that is near zero in health, or where a
-// value is not positive, the difference counts in place of the ratio.
+// change, and the change is as large as asked. If a metric is normally near
+// zero, or a value is not positive, the difference counts in place of the ratio.
 struct JudgedSeries {
   const ComparedSeries* one = nullptr;
   Standing standing = Standing::alike;

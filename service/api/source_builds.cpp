@@ -230,7 +230,7 @@ web::Response show_log(Context& context, const Request& request) {
   return response;
 }
 
-// Whatever goes wrong becomes the answer. A builder sends again what a full disk refused.
+// Any error becomes the answer. A builder sends again what a full disk refused.
 web::Handler handler(Context& context, web::Response (*work)(Context&, const Request&)) {
   return [&context, work](const Request& request, web::Respond respond) {
     try {

@@ -24,8 +24,8 @@ namespace nightjar::service {
 // truth. header: one of LibTorch's C++ front end; the wheel ships it for programs that are compiled
 // against it, and parts of the libraries include it too. native: all else, since what is not known
 // to be harmless may change what is compiled (also torchgen and torch/csrc, whose Python generates
-// code at build time). PyTorch's paths are known in detail. Of another project, Python files below
-// its overlay folders are python, documentation, tests and CI are none, and all else is native.
+// code at build time). PyTorch's paths are known in detail. In another project, Python files
+// below its overlay folders are python; documentation, tests and CI are none; all else is native.
 enum class PathEffect { none, python, header, native };
 PathEffect classify(std::string_view path, const Project& project);
 // Where a file of the tree lies below site-packages.

@@ -128,7 +128,7 @@ PathEffect effect_in(const Project& project, std::string_view path) {
 }
 
 constexpr int pytorch_rules = 1;  // rises when effect_in_pytorch() puts a path elsewhere
-constexpr int other_rules = 1;    // likewise, of effect_in()
+constexpr int other_rules = 1;    // the same for effect_in()
 
 }  // namespace
 

@@ -25,7 +25,7 @@ class Requirement {
   std::string text_;
 };
 
-// The requirement of exactly this version. nullopt if name or version is none.
+// The requirement of exactly this version. nullopt if the name or the version is invalid.
 std::optional<Requirement> exactly(const LockedPackage& package);
 // "'-r /etc/passwd' is no requirement ...", for the reason of a build. Foreign text is cut and has
 // no control characters.

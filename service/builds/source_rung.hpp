@@ -33,8 +33,7 @@ struct CannotBeMade {
   SourceOutcome why = SourceOutcome::does_not_compile;  // or does_not_import
   std::string reason;
 };
-// The infrastructure failed, or the wheel was not what was asked for. It says nothing about the
-// commit.
+// The infrastructure failed, or the wheel was not what was asked for. The commit is not to blame.
 struct PutOff {
   JobId job;
   std::string reason;

@@ -41,8 +41,8 @@ struct ReportCommit {
   Time date{};
 };
 
-// Adjacent commits, oldest first, that could not be told apart. Of a culprit all but the last were
-// tried and have no run; of a range some were never tried.
+// Adjacent commits, oldest first, that could not be told apart. In a culprit, all but the last were
+// tried and have no run. In a range, some were never tried.
 struct ReportCulprit {
   std::vector<ReportCommit> commits;
   double probability = 0;  // that the step lies among these commits

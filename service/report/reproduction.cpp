@@ -147,7 +147,7 @@ bool can_be_searched(const std::string& metric) {
   return !has_no_ratio(metric) && metric != kFailures;
 }
 
-// A run that never saw the machine undisturbed has no value: then there is another one.
+// A run that never saw the machine undisturbed has no value and is repeated.
 constexpr int kTries = 5;
 
 std::string search(const ReportInput& input) {

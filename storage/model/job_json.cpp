@@ -187,8 +187,8 @@ const Described<RunResult>& described(Parsed<RunResult>) {
   constexpr int most = std::numeric_limits<int>::max();
   static const auto made = aggregate<RunResult>(
       "RunResult",
-      "A run with its raw samples. Of a profile's job also 'profile', as nightjar-runner profile "
-      "writes it.",
+      "A run with its raw samples. In a job of profiles it also has 'profile', as nightjar-runner "
+      "profile writes it.",
       {{"order", "", from_to(0, most)},
        {"warmup_iterations", "", from_to(0, most)},
        {"started_at", "",

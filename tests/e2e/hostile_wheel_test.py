@@ -179,7 +179,7 @@ class Lab:
                 and "__pycache__" not in path.parts}
 
     def published(self):
-        """The same of the files in the wheels, whatever the wheel."""
+        """The SHA-256 of each file in any of the wheels, with its path."""
         found = set()
         for wheel in self.world.index.folder.glob("*.whl"):
             with zipfile.ZipFile(wheel) as archive:

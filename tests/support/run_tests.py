@@ -68,7 +68,7 @@ def run(command, environment):
 
 
 def count(report):
-    """(passed, failed, skipped) test cases of a JUnit file; None if there is none to be read."""
+    """(passed, failed, skipped) test cases of a JUnit file; None if it cannot be read."""
     try:
         cases = xml.parse(report).getroot().iter("testcase")
     except (OSError, xml.ParseError):
@@ -120,7 +120,7 @@ class Tally:
         """Each seed is a test."""
         start = time.monotonic()
         command = [path, "--base", str(base), "--seeds", str(seeds)]
-        report = self._reports / f"seeds-{base}.xml"  # there is none but of sanitizers
+        report = self._reports / f"seeds-{base}.xml"  # only sanitizers write one
         status, output = run(command, self._environment_for(report))
         seconds = time.monotonic() - start
         failed = output.count("\nFAILED ") + output.startswith("FAILED ")

@@ -60,7 +60,7 @@ export function issue(regression) {
     : el("span", { title: regression.issue_url }, name);
 }
 
-/** Who is blamed, in a cell. */
+/** The culprit of a regression, for a cell. */
 export function culprit(r) {
   if (r.culprit) {
     const more = r.culprit.commits.length - 1;

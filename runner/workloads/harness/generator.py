@@ -68,8 +68,8 @@ def integers(seed, label, shape, high):
 
 @torch.no_grad()
 def initialise(module, seed):
-    """Sets parameters by name. Those of two or more dimensions are uniform with variance 1 /
-    fan-in. Of one dimension, biases are 0 and scales 1. Scalars stay."""
+    """Sets parameters by name. Those with two or more dimensions are uniform with variance 1 /
+    fan-in. Those with one dimension are 0 for biases and 1 for scales. Scalars stay."""
     for name, parameter in module.named_parameters():
         if parameter.dim() >= 2:
             fan_in = parameter.numel() // parameter.size(0)

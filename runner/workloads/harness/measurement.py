@@ -72,9 +72,9 @@ def measure(step, checksum_of, min_iterations, seconds, synchronize=None, counte
 
 
 def leak_slope(resident):
-    """The Theil-Sen slope in bytes an iteration: the median over pairs. They are at most a third of
-    the run apart: of all pairs, half would span one jump of the allocator in the middle. Of these,
-    a fifth do. Uses at most 200 evenly spaced points."""
+    """The Theil-Sen slope in bytes an iteration: the median over pairs that are at most a third of
+    the run apart. A jump of the allocator in the middle lies between a fifth of these pairs, but
+    between half of all pairs. Uses at most 200 evenly spaced points."""
     count = len(resident)
     if count < 2:
         return 0.0

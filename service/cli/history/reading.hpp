@@ -42,8 +42,8 @@ struct KnownMetric {
   std::string metric;
   double factor = 1;
 };
-// For a metric that is none of ours: its name becomes a part of the model, and it counts as a cost
-// or, by its name, as a rate, in a unit of its own.
+// Makes a metric that Nightjar does not have: its name becomes a part of the model, and it counts
+// as a cost or, by its name, as a rate, in a unit of its own.
 KnownMetric foreign_metric(WorkloadWords& words, const std::string& name);
 // Peak memory is the GPU's on every device but the CPU.
 std::string peak_memory_on(const std::string& device);

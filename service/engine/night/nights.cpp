@@ -65,7 +65,7 @@ std::set<MachineId> machines_of(const std::vector<Job>& sessions) {
   return machines;
 }
 
-// Confirmed, and not told as a part of another one.
+// Whether it is confirmed and not merged into another regression.
 bool is_own_finding(const Regression& regression) {
   return is_real(regression) && regression.state != RegressionState::merged;
 }

@@ -272,7 +272,7 @@ std::vector<PinChange> pin_changes(const EngineView& view, const Regression& reg
   return changes;
 }
 
-// Those of `positions` that nobody has asked for are wanted now; false: there is none.
+// Asks for those of `positions` that nobody has asked for yet; false if there are none.
 bool want(PackageSearch& search, const std::vector<int>& positions) {
   bool any = false;
   for (const int position : positions) {

@@ -39,7 +39,7 @@ struct WiderEnd {
 
 struct WideningFacts {
   Regression regression;
-  std::optional<Bisection> search;  // nullopt: there is none; what follows is then not read
+  std::optional<Bisection> search;  // nullopt: there is none; the members below are not read then
   std::string good;                 // version of the present good end
   std::string variant;
   int older = 0;                // nightlies before it that are known

@@ -39,7 +39,7 @@ struct CalibrationPlan {
   storage::CalibrationBudget budget;  // what is left
 };
 // Saves the configured share of the night's measuring time and plans as many cases as the savings
-// of each machine class pay for. Workloads take turns, and so do the two kinds of case. Pure.
+// of each machine class pay for. Workloads take turns, as do the two kinds of case. Pure.
 std::vector<CalibrationPlan> plan_calibration(const CalibrationFacts& facts, const Night& night,
                                               const Build& build, const Config& config);
 void store(storage::Transaction& transaction, const CalibrationPlan& plan, Time now);

@@ -313,8 +313,8 @@ bool runs_build(const Job& job, BuildId build) {
                               [&](const EnvironmentSpec& one) { return one.build == build; });
 }
 
-// A mix of both ends may fail in a way of its own, which says nothing of the failure that is to be
-// explained.
+// False for a mix of both ends that fails in a way of its own, which does not help to explain the
+// regression's failure.
 bool says_something(const storage::Database& db, const Subject& subject, const SeriesRun& run) {
   if (!subject.is_failure()) return true;
   const auto stored = storage::find_run(db, run.run);

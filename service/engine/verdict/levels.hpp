@@ -29,10 +29,10 @@ double ratio_of(const Series& series, double before, double level);
 std::vector<std::vector<double>> runs_by_build(const storage::Database& db, SeriesId series,
                                                int limit);
 
-// Learned from the series' newest builds, of which these are enough.
+// Noise is learned from this many of the series' newest builds.
 inline constexpr int kNoiseBuilds = 14;
 bisect::SeriesNoise noise_of(const storage::Database& db, const Series& series);
-// The same from values that are read already, build by build.
+// The same, from values that were read already, by build.
 bisect::SeriesNoise noise_of(const Series& series, std::vector<std::vector<double>> builds);
 // The configured policy, adapted to the noise.
 bisect::DetectionPolicy learned_policy(const EngineView& view, const Series& series);

@@ -34,7 +34,7 @@ struct Observation {
   bool suspicious = false;      // a suspicion is open: tonight says nothing new and makes no level
   bool has_level = false;       // tonight made one already
   bool same_build =
-      false;  // the newest level is of tonight's build: tonight says nothing of builds
+      false;  // the newest level is of tonight's build: tonight compares no builds
   std::optional<storage::Improvement> improved{};  // that tonight shows for the second time
   bisect::SeriesNoise noise{};
 

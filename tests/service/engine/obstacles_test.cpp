@@ -1,4 +1,4 @@
-// What is said to stop nights, of every kind, and that it says nothing where nothing does.
+// Every kind of obstacle is listed, and none is listed where nothing stops nights.
 #include "service/engine/obstacles.hpp"
 
 #include <catch2/catch.hpp>
