@@ -162,7 +162,7 @@ struct Config {
 
 // All sources, as the file has them; never empty.
 std::vector<const Config::Source*> sources_of(const Config& config);
-// That of the variant; the first where none is.
+// Returns the source of the variant; the first source if there is none.
 const Config::Source& source_of_variant(const Config& config, std::string_view variant);
 
 // Reads and checks; throws std::invalid_argument with a line for each error, which names file, line

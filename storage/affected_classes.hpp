@@ -32,7 +32,7 @@ std::string gpu_models(const std::map<std::string, std::string>& facts);
 
 namespace storage {
 
-// By machine class. One about which nothing was decided yet has no row.
+// Returns the rows by machine class. A class about which nothing was decided yet has no row.
 std::vector<AffectedClass> affected_classes(const Database& db, RegressionId id);
 
 // Makes the classes of the regression's stored series its `seen` ones. Writing a regression calls

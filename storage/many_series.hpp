@@ -53,7 +53,7 @@ std::map<SeriesId, std::vector<BetterSince>> better_since(const Database& db,
 std::map<SeriesId, NightId> last_regressions(const Database& db,
                                              const std::vector<RegressionState>& states,
                                              NightId before);
-// Those in one of `states` that show each series, by id.
+// Returns the regressions in one of `states` that show each series, by id.
 std::map<SeriesId, std::vector<RegressionId>> regressions_by_series(
     const Database& db, const std::vector<RegressionState>& states);
 // The newest night whose level no longer counts, by the marks that people and nights made.

@@ -11,7 +11,7 @@
 namespace nightjar::storage {
 
 // The oldest sessions stored before `before` whose samples nobody has dropped; at most `most`.
-// Those of imported nights are left out.
+// Leaves out sessions of imported nights.
 std::vector<JobId> sessions_with_old_samples(const Database& db, Time before, int most);
 
 // Drops the raw samples of the session's runs. Keeps all samples of a confirmation or search, those

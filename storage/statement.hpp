@@ -27,7 +27,7 @@ class Statement {
   // Throws std::logic_error for SQL that writes.
   Statement(const Database& database, std::string_view sql);
   Statement(Transaction& transaction, std::string_view sql);
-  // For this folder's own housekeeping; may do anything.
+  // Only for the housekeeping of this folder; it may do anything.
   Statement(Database::Impl& connection, std::string_view sql);
   ~Statement();
   Statement(const Statement&) = delete;

@@ -22,7 +22,7 @@ struct Widening {
   int runs = 0, sessions = 0;
   double spent_seconds = 0;
   Time finished_at{};
-  // From then on, all of the search included.
+  // Limits from then on. They include what the search had spent before.
   int max_runs = 0, max_minutes = 0;
   std::optional<double> threshold = {};  // nullopt: the configured one
 };

@@ -98,8 +98,7 @@ class Client {
   // Gives up downloads and ranges that stay below 1 KiB/s for this time; a minute by default.
   void give_up_after(std::chrono::seconds standing_still);
 
-  // From now on a request reaches this and no more, its own URL included: for URLs that others made
-  // up.
+  // Limits all later requests to these hosts, their own URLs included. For URLs from outside.
   void reach_only(Reach reach);
   // From now on a request fails soon after `stop` is requested.
   void stop_with(std::stop_token stop);

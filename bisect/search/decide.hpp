@@ -21,7 +21,7 @@ struct Claim {
 Claim claim(const Posterior& posterior);
 // P(there is a step in `gap`), small ones included.
 double chance_of_step(int gap, const Posterior& posterior);
-// Those of its steps that are certain, located to one cell and confirmed.
+// Returns the steps of the claim that are certain, located to one cell and confirmed.
 Claim certain_part(const Claim& claim, const Posterior& posterior, const SearchLog& log,
                    const SearchPolicy& policy);
 

@@ -67,7 +67,7 @@ struct ComparedFilter {
   std::optional<std::string> metric = {}, variant = {};
   std::optional<MachineId> machine = {};
 };
-// Those that the filter takes, in order.
+// Judges the series that the filter takes, in order.
 std::vector<JudgedSeries> judged(const Comparison& comparison, const ComparedFilter& filter,
                                  double least);
 

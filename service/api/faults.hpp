@@ -19,8 +19,8 @@ struct FieldFault {
 // What is said of a field that must be there and is not.
 inline constexpr const char* missing_field = "is missing";
 
-// At most `most_faults` of them; each names the field by a JSON pointer. Throws std::logic_error if
-// the schema uses a keyword that is not known here.
+// Returns at most `most_faults` faults; each names the field by a JSON pointer. Throws
+// std::logic_error if the schema uses a keyword that is not known here.
 constexpr std::size_t most_faults = 20;
 std::vector<FieldFault> faults_of(const nlohmann::json& body, const Schema& schema);
 

@@ -38,7 +38,7 @@ inline bool are_alike(const KnownWheel& a, const KnownWheel& b) {
 std::vector<std::string> wheel_differences(const KnownWheel& before, const KnownWheel& after,
                                            std::size_t most = 12);
 
-// The same of the wheels under two stored builds; empty if a row is missing.
+// The same for the wheels under two stored builds; empty if a row is missing.
 std::vector<std::string> wheel_differences(const storage::Database& db, BuildId before,
                                            BuildId after);
 

@@ -30,8 +30,8 @@ enum class PathEffect { none, python, header, native };
 PathEffect classify(std::string_view path, const Project& project);
 // Where a file of the tree lies below site-packages.
 std::string installed_path(std::string_view path, const Project& project);
-// By which rules classify() goes, as CommitState keeps it. It is another number for each project
-// whose paths are told apart in another way, since native states by other rules cannot be compared.
+// The number of the rules that classify() uses, as CommitState keeps it. Projects whose paths are
+// classified differently have different numbers, since their native states cannot be compared.
 // PyTorch's is 1, and rises when its rules change.
 int path_rules(const Project& project);
 
@@ -65,7 +65,7 @@ Build make_overlay(const git::CommitGraph& graph, const OverlayPlan& plan, const
 
 // What a runner needs for a proved build that is a wheel, with the packages of its lock.
 EnvironmentSpec environment_of(const Build& wheel, const Project& project);
-// For an overlay: it keeps its base's version file, so the base's version is what the module says.
+// Describes an overlay, which keeps its base's version file: its module has the base's version.
 // Throws std::runtime_error if the archive is not among the artifacts: make it again, the hash will
 // be the same.
 EnvironmentSpec environment_of(const Build& overlay, const Build& base, const Artifacts& artifacts,

@@ -17,7 +17,8 @@ class Requirement {
   // direct references ("name @ ..."), comments, line breaks and lines of more than 4000 characters.
   static std::optional<Requirement> parse(std::string_view line);
 
-  // In one spelling, the name as indexes have it: "name[extra]>=1,<2 ; python_version < \"3.12\"".
+  // The normalised spelling, with the name as on indexes:
+  // "name[extra]>=1,<2 ; python_version < \"3.12\"".
   const std::string& text() const { return text_; }
   bool operator==(const Requirement&) const = default;
 

@@ -237,7 +237,7 @@ struct JoinedComment {
   std::vector<std::string> new_classes;  // that had not shown it before
   std::string repository;                // where the pins are
 };
-// As render_night_comment; without a marker.
+// The same as render_night_comment, but without a marker.
 std::string render_joined_comment(const JoinedComment& comment, std::size_t limit = comment_limit);
 
 // The level is back: said once, and the issue is closed with it.

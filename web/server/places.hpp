@@ -14,8 +14,8 @@ namespace nightjar::web {
 
 class Connection;
 
-// As what an address counts: one of IPv6 as its network of 64 bits, which one host has as a whole,
-// and one of IPv4 within IPv6 as that of IPv4.
+// Returns the key of an address. One of IPv6 counts as its network of 64 bits, which one host has
+// as a whole, and one of IPv4 within IPv6 as the address of IPv4.
 std::string network_of(const boost::asio::ip::address& address);
 
 class Places {

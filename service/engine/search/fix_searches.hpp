@@ -39,7 +39,7 @@ struct FixToSearch {
   std::optional<std::vector<CommitSha>> commits;
   bool waits = false;  // for regressions of the class, or for the search of another fix of it
 };
-// None if the configuration asks for none.
+// Returns no fixes if the configuration does not ask for their search.
 std::vector<FixToSearch> load_fixes_to_search(const EngineView& view);
 
 // `search.fix` follows when the fix is stored.

@@ -53,7 +53,7 @@ struct CalibrationRuns {
   std::vector<double> plain, other;
 };
 CalibrationRuns load_case(const EngineView& view, const Job& asked);
-// By the rules of stage two; nullopt if there is nothing to judge yet. Pure.
+// Judges a case by the rules of stage two; nullopt if there is nothing to judge yet. Pure.
 std::optional<CalibrationCase> judge(const CalibrationRuns& runs, Time now);
 // Judges the cases that were measured.
 bool judge_calibrations(EngineContext& context);

@@ -28,7 +28,7 @@ ExtentFacts load_extent(const EngineView& view, const Regression& regression);
 // series that another finding of the night explains. Pure.
 ReportExtent decide(const ExtentFacts& facts, const Regression& regression,
                     std::optional<MachineId> machine = {});
-// On which other machine classes, as far as that is known. Pure.
+// Returns the other machine classes that show it or not, as far as that is known. Pure.
 std::vector<AffectedClass> classes_elsewhere(const ExtentFacts& facts);
 
 // What got worse with each of `joining` on its machine class, and no finding names. Where most

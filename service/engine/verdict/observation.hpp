@@ -48,12 +48,14 @@ using Observations = std::map<Group, std::vector<Observation>>;
 
 // All judged series that have runs in the night's usable sessions.
 Observations observe(const EngineView& view, const Night& night, const std::vector<Job>& usable);
-// Those of one metric; none if it is not judged. Their verdicts are the same. Their levels do not
-// reach as far back as a creep does, and the noise is unknown where no verdict depends on it.
+// Returns the observations of one metric; none if it is not judged. Their verdicts are the same.
+// Their levels do not reach as far back as a creep does, and noise is unknown where no verdict
+// depends on it.
 Observations observe(const EngineView& view, const Night& night, const std::vector<Job>& usable,
                      const std::string& metric);
 
-// Twice the standard errors of a suspicion: for what no confirmation follows.
+// Whether it exceeds twice the standard errors of a suspicion: required where no confirmation
+// follows.
 bool is_clear(const bisect::Screen& screen, const bisect::DetectionPolicy& policy);
 
 // Tonight's location as the new level; nullopt if the series is under suspicion, or if its newest
