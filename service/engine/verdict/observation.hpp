@@ -33,8 +33,7 @@ struct Observation {
   std::string facts_changed{};  // "kernel 6.1.0 → 6.8.0"
   bool suspicious = false;      // a suspicion is open: tonight says nothing new and makes no level
   bool has_level = false;       // tonight made one already
-  bool same_build =
-      false;  // the newest level is of tonight's build: tonight compares no builds
+  bool same_build = false;  // the newest level is of tonight's build: tonight compares no builds
   std::optional<storage::Improvement> improved{};  // that tonight shows for the second time
   bisect::SeriesNoise noise{};
 
