@@ -37,7 +37,7 @@ struct ThresholdConfig {
   std::optional<double> floor;  // a smaller change does not count, in the metric's unit
 };
 
-// How the tracker hears of a confirmed finding that no commit could be named for. issue: one of its
+// How a confirmed finding is reported if no commit could be named for it. issue: in an issue of its
 // own. digest: one issue a week has all of them. none: not at all.
 NIGHTJAR_ENUM(UnattributedReports, issue, digest, none);
 

@@ -178,8 +178,8 @@ struct Daemon::Impl {
 
   // ---- writer thread
 
-  // What fails is said once and tried again at the next tick; it does not end the daemon. False if
-  // it failed.
+  // Runs a step. If it fails, logs that once; the next tick tries again, and the daemon goes on.
+  // False if it failed.
   template <class Act>
   bool guarded(const char* what, Act act) {
     try {

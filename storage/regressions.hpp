@@ -33,7 +33,7 @@ std::vector<Regression> reported_without_name(const Database& db);
 // Leaves out states without regressions.
 std::map<RegressionState, int> count_regressions(const Database& db);
 std::vector<Regression> regressions_of_night(const Database& db, NightId night);
-// The one that it was merged into, or that one was; itself if it was not.
+// Returns the regression into which it was merged in the end; itself if it was not merged.
 Regression standing_for(const Database& db, Regression regression);
 // Returns the regressions that were merged into it, or into one of those.
 std::vector<Regression> merged_into(const Database& db, RegressionId id);

@@ -42,7 +42,8 @@ std::string job_key(const SourceRequest& request) {
          request.source.recipe_sha256.str() + "/" + request.source.commit.str();
 }
 
-// A job that a person cancelled, or that was given up, while somebody still wants the build.
+// Queues a job again that a person cancelled, or that was given up, while its build is still
+// wanted.
 void queue_again(Transaction& transaction, const SourceBuild& asked, Time now) {
   Statement(transaction,
             "UPDATE job SET state = 'queued', lost = 0, reason = '' "

@@ -48,8 +48,8 @@ struct ClientFailure {
 // (408), too early (425) or too often (429).
 bool may_pass(unsigned status);
 
-// The server will not give what is asked for: it answered 4xx, which does not pass by itself. A
-// bucket answers 403 for what is not there.
+// The server refuses what is asked for: it answered 4xx, which does not pass by itself. A bucket
+// answers 403 for an object that is not there.
 class Withheld : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -17,7 +17,7 @@ namespace nightjar::web {
 // address, and for what is no IP address.
 bool is_public(const sockaddr& address);
 
-// Public addresses, and the origins of the URLs that somebody vouches for, wherever those are.
+// Public addresses, and the origins of the URLs that are vouched for, wherever they are.
 class Reach {
  public:
   explicit Reach(const std::vector<std::string>& vouched);

@@ -112,7 +112,7 @@ class Chooser {
     return out;
   }
 
-  // What to measure while the best commit's build is waited for; nullopt: nothing that is worth it.
+  // What to measure during the wait for the best commit's build; nullopt: nothing worth its cost.
   std::optional<Measure> filler() const {
     if (best_ready_.score < filler_share * best_.score) return std::nullopt;
     const double before = readiness_.preparation(best_ready_.spot.commit) +

@@ -48,8 +48,9 @@ std::optional<Measure> confirmation(const Claim& claim, const Posterior& posteri
 std::optional<Measure> bridge(const Claim& claim, const Posterior& posterior, const SearchLog& log,
                               const SearchPolicy& policy);
 
-// The measurement with the most information per cost. With costs, one of ready commits may fill the
-// time until a better one's build is done; `build_too` names that one if its build must begin.
+// The measurement with the most information per cost. With costs, a ready commit may fill the time
+// until the build of a better one is done; `build_too` names the better one if its build must
+// begin.
 struct Chosen {
   Measure measure;
   double bits = 0;  // that it is expected to give; 0: no measurement tells anything

@@ -36,9 +36,9 @@ void link_tree(const fs::path& from, const fs::path& to) {
   }
 }
 
-// As long for an overlay, and for a wheel with its packages, as for a wheel. Where a path is
-// longer, Python's heap is laid out otherwise: one loop then took 3 to 5 % less time, and the
-// overlay beside the nightly looked like a culprit.
+// Returns a name that is as long for an overlay, and for a wheel with its packages, as for a wheel.
+// With a longer path, Python's heap is laid out differently: one loop then took 3 to 5 % less time,
+// and the overlay beside the nightly looked like a culprit.
 std::string folder_name(const EnvironmentSpec& spec) {
   return spec.overlay || spec.lock ? digest_of(spec.key()).str() : spec.wheel_sha256.str();
 }
@@ -49,7 +49,7 @@ EnvironmentSpec without_lock(EnvironmentSpec spec) {
   return spec;
 }
 
-// As the wheel's name spells it, and its .dist-info folder too.
+// Returns the name as the wheel's name and its .dist-info folder spell it.
 std::string distribution_of(const EnvironmentSpec& spec) {
   return spec.wheel_file.substr(0, spec.wheel_file.find('-'));
 }

@@ -29,9 +29,9 @@ ProcessSpec tool(std::vector<std::string> command, const fs::path& home) {
   return spec;
 }
 
-// What compilers made is kept where CCACHE_DIR says so, for another checkout of the same LibTorch.
-// Each build has its own, so that otherwise a cache only costs time: it reads the headers once
-// more. A confined compiler must not write where others read.
+// Keeps what compilers made in CCACHE_DIR if that is set, for another checkout of the same
+// LibTorch. Otherwise a cache would only cost time, since each build has a LibTorch of its own and
+// the headers are read once more. A confined compiler must not write where others read.
 void choose_cache(ProcessSpec& spec, bool confined) {
   const char* kept = std::getenv("CCACHE_DIR");
   if (kept && !confined)

@@ -18,8 +18,8 @@ std::filesystem::path find_record(const std::filesystem::path& site_packages,
                                   const std::string& distribution);
 
 // Brings the RECORD of the distribution up to date after an overlay: adds the files that it laid
-// over, and drops those that it removed. Else changed headers would pass for those that native
-// workloads were compiled against. The file is made again, since it may be a hard link.
+// over, and drops those that it removed. Otherwise changed headers would pass for those that
+// native workloads were compiled against. The file is made again, since it may be a hard link.
 void record_overlay(const std::filesystem::path& site_packages, const std::string& distribution,
                     const Contents& laid_over, const std::vector<std::string>& removed);
 

@@ -1,6 +1,6 @@
 // nightjar-confine OPTIONS -- COMMAND: runs one command in namespaces of its own. Three processes:
 // this one waits outside; its child is the first process inside, whose end ends all others there;
-// the command is that one's child.
+// the command is the child of that first process.
 #include <algorithm>
 #include <cstdio>
 #include <fcntl.h>

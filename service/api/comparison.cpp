@@ -84,7 +84,7 @@ const Row<ComparedGroup>& group_row() {
   return made;
 }
 
-// A page, and what is told of the whole beside it.
+// A page, and the summary of the whole comparison beside it.
 struct ComparisonPage {
   std::shared_ptr<const Comparison> whole;
   ComparedGroup total;

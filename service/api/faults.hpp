@@ -16,7 +16,7 @@ struct FieldFault {
   std::string parameter = {};  // its name
 };
 
-// What is said of a field that must be there and is not.
+// The message about a required field that is missing.
 inline constexpr const char* missing_field = "is missing";
 
 // Returns at most `most_faults` faults; each names the field by a JSON pointer. Throws

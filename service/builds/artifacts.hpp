@@ -30,10 +30,10 @@ class Artifacts {
   // counts as used and `file` is removed. Throws std::runtime_error with the path.
   Sha256 add(const std::filesystem::path& file);
   // Where the content lies, which counts as a use; nullopt if it is not here. Hashes it at its
-  // first use since the start, and where somebody else wrote to the file: damaged content is
+  // first use since the start, and if another program wrote to the file: damaged content is
   // removed.
   std::optional<std::filesystem::path> path(const Sha256& sha256);
-  // The same for somebody who only reads: it does not count as a use.
+  // The same, but it does not count as a use.
   std::optional<std::filesystem::path> find(const Sha256& sha256) const;
   bool holds(const Sha256& sha256) const;
   // From now on exactly these stay, whatever the limit says: the wheels of open nights and

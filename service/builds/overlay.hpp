@@ -52,14 +52,14 @@ struct OverlayPlan {
 struct NoOverlay {
   std::string reason;  // one sentence, names the path that stands in the way
 };
-// The plan over that one of `bases` (proved wheels, wherever in history) that suits best: one that
-// leaves every header as it is, then one that needs the fewest files, then the nearest in time.
+// Plans an overlay over the best of `bases` (proved wheels, anywhere in history): one that leaves
+// every header as it is, then one that needs the fewest files, then the nearest in time.
 std::variant<OverlayPlan, NoOverlay> plan_overlay(const git::CommitGraph& graph,
                                                   std::span<const Build> bases,
                                                   const CommitSha& commit, const Project& project,
                                                   OverlayUse use = OverlayUse::any_workload);
-// Writes the archive into the artifacts; the same files give the same SHA-256 whenever and
-// wherever. Returns the build, not stored yet: kind overlay, proved. Throws std::runtime_error.
+// Writes the archive into the artifacts; the same files always give the same SHA-256. Returns the
+// build, not stored yet: kind overlay, proved. Throws std::runtime_error.
 Build make_overlay(const git::CommitGraph& graph, const OverlayPlan& plan, const Project& project,
                    Artifacts& artifacts, const Clock& clock);
 

@@ -10,11 +10,11 @@
 namespace nightjar::service {
 namespace {
 
-constexpr double kUsualSeconds = 2;     // of measuring in a run, unless it is told otherwise
+constexpr double kUsualSeconds = 2;     // of measuring in a run, by default
 constexpr double kLeastSeconds = .001;  // what repeats without it needs no measuring time
 
-// Both sides take turns, so that a machine that is slow for a while is so for both. Each turn
-// begins with a look at the environment, which costs more than a run: hence two runs a turn.
+// Both sides take turns, so that a machine that is slow for a while is slow for both. Each turn
+// begins with a check of the environment, which costs more than a run: hence two runs a turn.
 constexpr int kRounds = 5, kRunsOfTurn = 2;
 
 std::string figure(double value) {

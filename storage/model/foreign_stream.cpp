@@ -31,7 +31,7 @@ class StreamReader {
  public:
   StreamReader(const StreamLimits& limits, const StreamSink& sink) : limits_(limits), sink_(sink) {}
 
-  // As the library's parser tells it. False leaves what just was told out.
+  // Called by the library's parser for each event. False discards what was just parsed.
   bool operator()(int at, json::parse_event_t event, json& parsed) {
     const auto depth = static_cast<std::size_t>(at);
     using Event = json::parse_event_t;

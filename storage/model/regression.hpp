@@ -12,8 +12,8 @@
 
 namespace nightjar {
 
-// inconclusive: confirmed, but every step is below the threshold, or nobody wants to hear of what
-// could not be named (`report.unattributed`); it ends here.
+// inconclusive: confirmed, but every step is below the threshold, or the configuration does not ask
+// for findings without a named commit (`report.unattributed`); it ends here.
 // unconfirmed: its confirmation was cut short by lost jobs or void sessions. The next night takes
 // it up again. merged: another regression turned out to have the same cause (`merged_into`).
 // range: the search could not narrow it to a culprit, since commits in between have no build here;
@@ -76,7 +76,7 @@ NIGHTJAR_ENUM(BisectionState, open, culprit, not_reproduced, inconclusive, range
 
 struct Bisection {
   BisectionId id;
-  // What it explains: either of them.
+  // What it explains: one of the two.
   std::optional<RegressionId> regression;
   std::optional<FixId> fix;
   SeriesId series;  // the lead: what is measured decides

@@ -64,7 +64,7 @@ Service::~Service() {
   io_.poll();
 }
 
-// As the daemon does: what the disk is in the way of is tried again at the next tick.
+// Works like the daemon: what fails because of the disk is tried again at the next tick.
 template <class Act>
 bool Service::guarded(Act act) {
   try {
@@ -137,7 +137,8 @@ void Service::connect() {
 
 namespace {
 
-// As an agent names its claim in the head; empty where the body names none, as of an older agent.
+// Writes the claim into the head as an agent does; empty if the body has none, as with older
+// agents.
 std::string claim_head(const std::string& path, const std::string& body) {
   if (!path.ends_with("/result")) return {};
   const auto sent = nlohmann::json::parse(body, nullptr, false);

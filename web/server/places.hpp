@@ -1,5 +1,5 @@
-// Places for connections, by who holds them. Where none is left, whoever holds the most gives one
-// up for somebody who holds less. Internal to web; belongs to the I/O thread.
+// Places for connections, by their holders. If none is left, the holder of the most gives one up
+// for a holder of fewer. Internal to web; belongs to the I/O thread.
 #pragma once
 
 #include <boost/asio/ip/address.hpp>

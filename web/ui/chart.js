@@ -44,7 +44,7 @@ export function valueAxis({ low, high, unit, width, edge, y, size = high }) {
 export const sample = (...nodes) =>
   svg("svg", { viewBox: "0 0 24 12", "aria-hidden": "true" }, nodes);
 
-/** A picture that is only looked at; `label` says what it shows. It says so where it is cut. */
+/** A picture without controls; `label` says what it shows. A note says if it is cut. */
 export function still(width, height, label, ...nodes) {
   const box = el("div", { class: "chart still", tabindex: 0 }, svg("svg", { role: "img",
     "aria-label": label, width, viewBox: `0 0 ${width} ${height}` }, nodes));

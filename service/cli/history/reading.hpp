@@ -54,8 +54,8 @@ class NightReader {
   NightReader(Reading& reading, std::string machine_class, HistoryNight night);
 
   // `source`: what the file calls it. Values that mean nothing (not finite, or 0 where 0 is no
-  // measurement) are counted as unmeasured. Of two sources of one name the first stays, and a line
-  // says so; of one source that stands twice the last.
+  // measurement) are counted as unmeasured. If two sources give one name, the first stays, and a
+  // line says so. If one source gives it twice, the last value stays.
   void add(const WorkloadWords& words, const KnownMetric& metric, const std::vector<double>& values,
            const std::string& source);
   // Whether it ran, as the metric `failures`. One that failed once has failed.

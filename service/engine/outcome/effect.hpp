@@ -1,4 +1,4 @@
-// The size of a regression that counts, wherever it is told: one number, its interval, and what
+// The size of a regression, the same in all reports and pages: one number, its interval, and what
 // measured it.
 #pragma once
 

@@ -322,7 +322,7 @@ void add_search(const EngineView& view, const Regression& regression, ReportInpu
       "the change may lie in the libraries");
 }
 
-// Those that are stored, of which what is known now takes the place of all but the seen ones.
+// Returns the stored classes. Those in `elsewhere` are newer, and replace all but the `seen` ones.
 std::vector<ReportClass> class_facts(const EngineView& view, RegressionId id,
                                      const std::vector<AffectedClass>& elsewhere) {
   std::map<MachineId, AffectedClass> known;

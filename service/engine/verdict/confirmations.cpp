@@ -244,7 +244,8 @@ void store(storage::Transaction& transaction, const Regression& regression,
                              {unnamed_state(config), now, evidence::of_reason(attributed.rule)});
 }
 
-// Stored, or as they shall be; nullopt: both builds have the same packages.
+// Returns the crossed builds, stored or still to be stored; nullopt: both builds have the same
+// packages.
 std::optional<ConfirmationFacts::Crossing> crossing_of(const EngineView& view,
                                                        const ConfirmationFacts& facts) {
   const auto &good = facts.good_build, &bad = facts.bad_build;

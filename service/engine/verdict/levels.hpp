@@ -13,8 +13,8 @@ namespace nightjar::service {
 // Whether it was confirmed, whatever became of it then.
 bool is_real(const Regression& known);
 bool is_real(RegressionState state);
-// Whether it is one of the regressions that are counted, wherever their number is told: it was
-// confirmed here, nobody dismissed it, and it is no part of another one.
+// Whether it is one of the regressions that are counted in all statistics: it was confirmed here,
+// nobody dismissed it, and it is not part of another one.
 bool is_counted(RegressionState state);
 
 // A level as a multiple of the level `before`, in cost: above 1 is worse, whichever way the metric
@@ -36,8 +36,8 @@ bisect::SeriesNoise noise_of(const storage::Database& db, const Series& series);
 bisect::SeriesNoise noise_of(const Series& series, std::vector<std::vector<double>> builds);
 // The configured policy, adapted to the noise.
 bisect::DetectionPolicy learned_policy(const EngineView& view, const Series& series);
-// The smallest change that a commit is blamed for. A series with a threshold of its own is searched
-// by that one, any other by the configured one.
+// The smallest change for which a commit is blamed: the series' own threshold if it has one, else
+// the configured one.
 double search_threshold(const EngineView& view, const Series& series);
 
 }  // namespace nightjar::service
