@@ -41,8 +41,8 @@ void add_places(CLI::App& app, Options& options) {
 
 void add_confinement(CLI::App& app, Options& options, const char* usual) {
   app.add_option("--confinement", options.confinement,
-                 "of what runs a build, so that it has no network and sees no secrets: required, "
-                 "preferred (where this machine can), off")
+                 "of processes that run a build, without network and secrets: required, "
+                 "preferred (if this machine can), off")
       ->check(CLI::IsMember(std::vector<std::string>{"required", "preferred", "off"}))
       ->default_str(usual);
   app.add_option("--visible", options.visible,
@@ -60,10 +60,10 @@ void add_agent(CLI::App& app, Options& options) {
       "is kept in --token-file");
   app.add_option("--certificate", options.certificate,
                  "shown to a proxy in front of the service that asks for one; PEM");
-  app.add_option("--key", options.key, "of the certificate; PEM")
+  app.add_option("--key", options.key, "key of the certificate; PEM")
       ->default_str("in the certificate's file");
   app.add_option("--authorities", options.authorities,
-                 "who signs the certificate of the service's address; PEM")
+                 "authorities that sign the certificate of the service's address; PEM")
       ->default_str("the system's");
   app.add_option("--credentials", options.credentials,
                  "logins at indexes and other hosts, a file as .netrc is");
@@ -104,13 +104,13 @@ void add_agent(CLI::App& app, Options& options) {
 
 // Adds the options of one run, which is measured or profiled.
 void add_run(CLI::App& command, Options& options) {
-  command.add_option("--threads", options.threads, "of PyTorch, within an operator")
+  command.add_option("--threads", options.threads, "threads of PyTorch within an operator")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   command.add_option("--timeout", options.timeout_seconds, "seconds until a run is ended")
       ->check(CLI::Range(0.01, 1e6))
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "of inputs and weights")->capture_default_str();
+  command.add_option("--seed", options.seed, "seed of inputs and weights")->capture_default_str();
 }
 
 void add_list(CLI::App& list, Options& options) {

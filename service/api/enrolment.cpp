@@ -124,7 +124,8 @@ const Described<EnrolRequest>& enrol_request() {
       "EnrolRequest", "A runner presents a one-time token and the hash of one that it drew itself.",
       {{"enrolment", "The one-time token.", line_schema(200)},
        {"name", "", runner_name()},
-       {"sha256", "Of the token that becomes the runner's own. The service never sees it."}});
+       {"sha256",
+        "The hash of the token that becomes the runner's own. The service never sees the token."}});
   return made;
 }
 
@@ -136,7 +137,7 @@ BOOST_DESCRIBE_STRUCT(RotateRequest, (), (sha256))
 const Described<RotateRequest>& rotate_request() {
   static const auto made = aggregate<RotateRequest>(
       "RotateRequest", "A runner replaces its own token by another one that it drew itself.",
-      {{"sha256", "Of the new token. The service never sees it."}});
+      {{"sha256", "The hash of the new token. The service never sees the token."}});
   return made;
 }
 

@@ -74,7 +74,8 @@ const Row<SealedChange>& sealed_change() {
   };
   static const Row<SealedChange> made(
       "", "",
-      {{"state", &SealedChange::state, "Of the regression; of a fix that of its search."},
+      {{"state", &SealedChange::state,
+        "The state of the regression; for a fix, that of its search."},
        {"at", &SealedChange::at},
        {"evidence", evidence, "", {{"type", "object"}}}});
   return made;
@@ -130,8 +131,9 @@ Schema seal_schema() {
       {"type", "object"},
       {"required", {"sha256", "fields"}},
       {"properties",
-       {{"sha256",
-         schema_of<Sha256>().with({{"description", "Of the canonical rest of the bundle."}}).text},
+       {{"sha256", schema_of<Sha256>()
+                       .with({{"description", "The hash of the canonical rest of the bundle."}})
+                       .text},
         {"fields",
          {{"type", "object"},
           {"description", "Shaped like the bundle: the begin of each field's own SHA-256."}}}}}};

@@ -195,7 +195,7 @@ const Described<RunResult>& described(Parsed<RunResult>) {
         named("UtcTime", schema_of<Time>().with({{"description", "It ends with Z."}}))},
        {"profile", "Only of a profile's job.", {}, true},
        {"expected", "What the service expected; it takes no notice of a runner's.", {}, true},
-       {"accuracy", "Of a compiled workload that says it itself.", {}, true}});
+       {"accuracy", "For a compiled workload that reports it itself.", {}, true}});
   return made;
 }
 
