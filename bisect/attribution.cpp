@@ -37,7 +37,7 @@ Part part_of(const Effect& effect) {
   return {std::exp(effect.value), std::exp(effect.low()), std::exp(effect.high())};
 }
 
-// As a cost: above 0 is worse.
+// Turns it into a cost: above 0 is worse.
 Effect worse_of(const Effect& effect, const DetectionPolicy& policy) {
   return policy.direction == Direction::higher_is_better ? Effect{-effect.value, effect.sd}
                                                          : effect;
@@ -50,7 +50,7 @@ Presence presence(const Effect& worse, double least) {
   return worse.high() < least ? Presence::absent : Presence::open;
 }
 
-// What is said where both parts are known.
+// Names the cause from the presence of both parts.
 Cause cause_of(Presence source, Presence other, OtherFactor factor) {
   const bool wheel = factor == OtherFactor::wheel;
   if (source == Presence::there && other == Presence::there)

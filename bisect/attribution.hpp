@@ -43,7 +43,7 @@ struct AttributionVerdict {
 AttributionVerdict attribute(const Cells& cells, const DetectionPolicy& policy,
                              OtherFactor other = OtherFactor::packages);
 
-// The same of runs that fail or pass. A failure does not divide, so a part is what its mixed cell
+// The same for runs that fail or pass. A failure does not divide, so a part is what its mixed cell
 // does by itself: the source's part is there if the good build fails with the bad one's source.
 // If that cell does not run, its part is what it adds to the other's. Where neither fails by
 // itself, the two do it together only, and the cause is unknown.

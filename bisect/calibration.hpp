@@ -19,8 +19,8 @@ Interval binomial_interval(std::int64_t hits, std::int64_t cases, double confide
 // it.
 double smallest_seen(double sd, int runs, const DetectionPolicy& policy);
 
-// The median of some values, and its 95 % interval by order statistics, which assumes nothing of
-// their distribution. Of fewer than 6 values it is their whole range, which covers less.
+// The median of some values, and its 95 % interval by order statistics, which assumes nothing about
+// their distribution. With fewer than 6 values the interval is their range, which covers less.
 struct Typical {
   int values = 0;
   double median = 0, low = 0, high = 0;

@@ -77,7 +77,7 @@ class Series {
     return Values(logs_).subspan(from, to - from);
   }
 
-  // Of the steps that fail, the one with the least evidence.
+  // Returns the step with the least evidence among those that fail; nullopt if none does.
   std::optional<std::size_t> weakest() const {
     std::vector<std::size_t> order(steps_.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -86,7 +86,7 @@ class Series {
       return steps_[a].size() > steps_[b].size();
     });
     std::optional<std::size_t> weak;
-    bool passes = true;  // Holm: all behind the first that fails fail
+    bool passes = true;  // Holm: after the first step that fails, all others fail, too
     for (std::size_t rank = 0; rank < order.size(); ++rank) {
       const JudgedStep& step = steps_[order[rank]];
       passes = passes && step.p * (tests_ - static_cast<int>(rank)) <= most_p;

@@ -20,8 +20,8 @@ struct Position {
 // Positions 0, 1, 2, ... of one value each.
 std::vector<Position> positions_of(std::span<const double> values);
 
-// From one level to a later one. Ratio, interval, before and after are of the same positions: those
-// that the change was judged by.
+// A change from one level to a later one. Ratio, interval, before and after are of the same
+// positions, by which the change was judged.
 struct Change {
   long long position = 0;  // the first that left the level before
   long long until = 0;     // the first of the level after: `position`, if it is one step

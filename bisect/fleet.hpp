@@ -11,15 +11,15 @@ namespace nightjar::bisect {
 
 // The e-value against "`bad` is worse than `good` by less than `margin`" (.035 is 3.5 %). Values
 // are positive and in the order in which they were measured. While that hypothesis is true, the
-// e-value's mean is at most 1, whenever somebody stops, and it ever reaches x with a probability of
-// at most 1/x (Ville's inequality).
+// e-value's mean is at most 1, whenever measuring stops, and the probability that it ever reaches x
+// is at most 1/x (Ville's inequality).
 //
 // Method: each rung of confirm()'s ladder is a block. Within a block U counts the pairs in which
 // `bad` is worse by more than the margin. Where both sides are exchangeable, q^U has the mean
 // [n+m choose n]_q / C(n+m, n), a Gaussian binomial (Mann and Whitney 1947). So their quotient is
 // an e-value. Blocks multiply, and five values of q are averaged. Ties count half.
-// Assumes that both sides are measured in turns and differ by a factor only. Assumes nothing of the
-// noise's shape, of other series or of other nights. Runs after the last full block are left out.
+// Assumes that both sides are measured in turns and differ only by a factor. Assumes nothing about
+// the noise's shape, other series or other nights. Runs after the last full block are left out.
 // Refused: a likelihood ratio of normal errors. It is not valid for heavy tails.
 double evidence_of_worse(std::span<const double> good, std::span<const double> bad, double margin,
                          const DetectionPolicy& policy);

@@ -10,9 +10,9 @@
 
 namespace nightjar::bisect {
 
-// By the sd (of logs) of single runs of one build: up to 1.5 %, 4 %, 7.5 %, and more. `unknown`
-// with fewer than 12 runs that repeat another of their build. For 435 series of a C++ database the
-// quartiles were 1.1, 1.7 and 3.2 %, the 95th percentile 10 %.
+// Classes of the sd (of logs) of single runs of one build: up to 1.5 %, 4 %, 7.5 %, and more. It is
+// `unknown` with fewer than 12 runs that repeat another of their build. For 435 series of a C++
+// database the quartiles were 1.1, 1.7 and 3.2 %, the 95th percentile 10 %.
 NIGHTJAR_ENUM(NoiseClass, unknown, quiet, ordinary, noisy, wild);
 
 struct SeriesNoise {

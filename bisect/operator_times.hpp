@@ -40,7 +40,8 @@ struct OperatorClass {
   double flops = 0, seconds = 0;
   double flops_share = 0, seconds_share = 0;
 };
-// Those that some operator is of, in the order of that field's comment, others last.
+// Returns the classes that the profile's operators have, in the order of that field's comment,
+// others last.
 std::vector<OperatorClass> classes_of(const Profile& profile);
 
 Work work_of(const OperatorTimes& times);

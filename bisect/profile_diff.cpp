@@ -71,7 +71,7 @@ SideTable on_device(const SideTable& table) {
   return kept;
 }
 
-// Of all operators together, by run and iteration.
+// Adds up the device's time over all operators, by run and iteration.
 std::vector<PerIteration> device_seconds(const Profile& profile) {
   std::vector<PerIteration> sums(profile.runs.size());
   for (const OperatorProfile& one : profile.operators)

@@ -42,7 +42,7 @@ struct ProfileDiff {
   std::vector<OperatorChange> changes;  // those that are clear, the greatest first, then the others
   std::size_t device_runs = 0;          // that have a time on the GPU, of the side that has fewer
   Side device_before, device_after;     // all that ran on the GPU in an iteration; no calls
-  std::vector<OperatorChange> kernels;  // operators' time on the GPU, as shares of that, likewise
+  std::vector<OperatorChange> kernels;  // the same for operators' time on the GPU, as shares of it
   std::vector<MemoryChange> memory;     // every part; empty where a side was not divided
 };
 
@@ -57,8 +57,8 @@ inline constexpr std::size_t kFewestRuns = 4;
 // between two of the other, and it is large enough: 1 % of the iteration, or for `kernels` 0.25 %
 // of the GPU's time, which repeats as well. It is clear from kFewestRuns a side on.
 //
-// With one run the middle half of its iterations stands for its runs, on the CPU of the undisturbed
-// ones. That knows nothing of differences between processes. Without any run no time is compared.
+// If there is one run, the middle half of its iterations stands for runs; on the CPU, of its
+// undisturbed ones. This ignores differences between processes. Without runs no time is compared.
 // Refused: a test on iterations, since those of one process are alike.
 ProfileDiff difference(const Profile& before, const Profile& after);
 

@@ -99,7 +99,7 @@ Midranks midranks(std::span<const double> a, std::span<const double> b) {
 double permutation_p(const Midranks& ranks, int size) {
   const int mean = size * (static_cast<int>(ranks.doubled.size()) + 1);
   const int far = std::abs(ranks.own - mean);
-  std::vector<int> most(static_cast<std::size_t>(size) + 1, 0);  // largest sum of so many
+  std::vector<int> most(static_cast<std::size_t>(size) + 1, 0);  // the largest sum, by count
   int all = 0;
   for (int i = 0; i < size; ++i)
     all += ranks.doubled[ranks.doubled.size() - 1 - static_cast<std::size_t>(i)];

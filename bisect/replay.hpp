@@ -22,8 +22,8 @@ struct Replay {
   int runs = 0;
   std::vector<Prediction> named;  // the steps of the answer
   // The likeliest single commit, at the first step at which its probability lay in a bin (see
-  // bisect/reliability.hpp). A first time says nothing of what comes after it, so such predictions
-  // are right as often as they say if the search's model is right.
+  // bisect/reliability.hpp). Which step is the first does not depend on later ones, so such
+  // predictions are right as often as they say if the search's model is right.
   std::vector<Prediction> suspected;
 };
 

@@ -61,14 +61,14 @@ struct SearchPolicy {
   double certainty = .99;  // of the whole answer
   int max_runs = 480;      // budget, all runs included
   int first_runs = 5;      // of each end
-  int session_runs = 64;   // a session holds at most so many
+  int session_runs = 64;   // of a session, at most
   double build_cost = 45;  // in runs
   double session_cost = 2;
   // A build takes so long that a commit not built yet is measured in a new session.
   bool build_ends_session = true;
-  // After so many runs of the ends alone, the change is not reproduced.
+  // A search of two ends without commits between them ends as not reproduced after this many runs.
   int reproduce_runs = 480;
-  // Number of builders. A round builds so many commits at once, at quantiles of the posterior.
+  // Number of builders. A round builds one commit on each, at quantiles of the posterior.
   int builds_at_once = 1;
   // Run-to-run sd of log values from the series' history (0: unknown), and the number of runs that
   // it counts for.

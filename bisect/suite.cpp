@@ -67,7 +67,8 @@ std::vector<WorkloadId> missing_in(const Members& others, const Members& members
   return missing;
 }
 
-// Nights of a step say nothing of noise, and the newest suspicion is not decided yet.
+// Leaves out nights of a step, which do not show the noise, and the newest suspicion, which is not
+// decided yet.
 std::optional<double> allowed_change(std::span<const NightMean> earlier, const MeanPolicy& policy) {
   double squares = 0;
   std::size_t nights = 0;
@@ -127,7 +128,7 @@ double explained(const Members& tonight, const Members& usual, const MeanPolicy&
   return usual.empty() ? 1 : mean_of(only(tonight, usual), policy) / mean_of(usual, policy);
 }
 
-// Of a change that counts.
+// Judges a change that counts: a verdict if the night before suspected it, else a suspicion.
 SuiteVerdict direction_of(double ratio, const MeanPolicy& policy, SuiteVerdict night_before) {
   using enum SuiteVerdict;
   const bool is_worse = (ratio < 1) == (policy.direction == Direction::higher_is_better);

@@ -56,13 +56,13 @@ struct MeanVerdict {
   std::size_t compared = 0;
   std::optional<double> allowed;       // nullopt: the noise of nights is not known yet
   std::vector<WorkloadId> came, went;  // against the night before
-  // Of verdict `same`: the members without which the mean would not have moved.
+  // With the verdict `same`: the members without which the mean would not have moved.
   std::vector<WorkloadId> carried_by;
 };
 
-// So many earlier nights are looked at.
+// Number of earlier nights that are considered.
 inline constexpr int kNightsOfMean = 30;
-// Before so many nights their noise is not known. With fewer members there is no 95 % interval.
+// With fewer nights their noise is not known. With fewer members there is no 95 % interval.
 inline constexpr std::size_t kEnoughNights = 8, kEnoughMembers = 6;
 
 // Holds tonight's members against the nights before, newest first. The level of a member is its

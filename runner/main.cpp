@@ -14,7 +14,8 @@
 namespace {
 using nightjar::runner::Options;
 
-// Of the program and of each command that uses them, so that either's help lists them.
+// Adds options of the program to `app`, which is the program or a command that uses them, so that
+// the help of both lists them.
 void add_places(CLI::App& app, Options& options) {
   app.add_option("--python", options.python, "Python that has PyTorch's dependencies")
       ->default_str(".cache/python of the checkout, else python3");
@@ -40,8 +41,8 @@ void add_places(CLI::App& app, Options& options) {
 
 void add_confinement(CLI::App& app, Options& options, const char* usual) {
   app.add_option("--confinement", options.confinement,
-                 "of what runs a build, so that it has no network and sees no secrets: required, "
-                 "preferred (where this machine can), off")
+                 "of processes that run a build, without network and secrets: required, "
+                 "preferred (if this machine can), off")
       ->check(CLI::IsMember(std::vector<std::string>{"required", "preferred", "off"}))
       ->default_str(usual);
   app.add_option("--visible", options.visible,
@@ -59,10 +60,10 @@ void add_agent(CLI::App& app, Options& options) {
       "is kept in --token-file");
   app.add_option("--certificate", options.certificate,
                  "shown to a proxy in front of the service that asks for one; PEM");
-  app.add_option("--key", options.key, "of the certificate; PEM")
+  app.add_option("--key", options.key, "key of the certificate; PEM")
       ->default_str("in the certificate's file");
   app.add_option("--authorities", options.authorities,
-                 "who signs the certificate of the service's address; PEM")
+                 "authorities that sign the certificate of the service's address; PEM")
       ->default_str("the system's");
   app.add_option("--credentials", options.credentials,
                  "logins at indexes and other hosts, a file as .netrc is");
@@ -85,7 +86,7 @@ void add_agent(CLI::App& app, Options& options) {
                  "claims nothing after this time (2026-08-20T06:00:00Z, or seconds from now) and "
                  "ends between two jobs")
       ->default_str("no end");
-  app.add_option("--idle", options.idle, "ends after so many seconds without a job")
+  app.add_option("--idle", options.idle, "ends after this many seconds without a job")
       ->check(CLI::Range(1, 1'000'000))
       ->default_str("no end");
   app.add_option("--cache-bytes", options.cache_bytes, "size limit of environments")
@@ -101,15 +102,15 @@ void add_agent(CLI::App& app, Options& options) {
                  "measure nothing; results as FILE says (`nightjar-runner script-help`)");
 }
 
-// Of one run, whether it is measured or profiled.
+// Adds the options of one run, which is measured or profiled.
 void add_run(CLI::App& command, Options& options) {
-  command.add_option("--threads", options.threads, "of PyTorch, within an operator")
+  command.add_option("--threads", options.threads, "threads of PyTorch within an operator")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   command.add_option("--timeout", options.timeout_seconds, "seconds until a run is ended")
       ->check(CLI::Range(0.01, 1e6))
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "of inputs and weights")->capture_default_str();
+  command.add_option("--seed", options.seed, "seed of inputs and weights")->capture_default_str();
 }
 
 void add_list(CLI::App& list, Options& options) {
@@ -137,7 +138,7 @@ void add_measure(CLI::App& measure, Options& options) {
       ->default_str("5, or the suite's");
   measure
       .add_option("--minutes", options.minutes,
-                  "after so many no run begins; higher priorities go first")
+                  "no run begins after this time; higher priorities go first")
       ->check(CLI::Range(0.01, 100'000.0))
       ->default_str("no end, or the suite's");
   measure.add_option("--seconds", options.seconds, "measuring time of a run after warm-up")
@@ -184,7 +185,7 @@ void add_profile(CLI::App& profile, Options& options) {
       ->capture_default_str();
   profile.add_flag("--json", options.json, "all that was seen, for `nightjar profile-diff`");
   profile.add_option("--out", options.out, "write that JSON to FILE as well");
-  profile.add_flag("--remeasure", options.remeasure, "measure the machine's ceilings anew");
+  profile.add_flag("--remeasure", options.remeasure, "measure the machine's ceilings again");
 }
 
 void add_build(CLI::App& build, Options& options) {

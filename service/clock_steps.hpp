@@ -1,5 +1,5 @@
-// Sees when somebody sets the system's clock, by a clock that nobody can set. Used by the daemon,
-// whose leases are times of day.
+// Notices when the system's clock is set, by a clock that cannot be set. Used by the daemon, whose
+// leases are times of day.
 #pragma once
 
 #include <chrono>

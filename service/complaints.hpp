@@ -10,7 +10,7 @@
 
 namespace nightjar::service {
 
-// From any thread.
+// Usable from any thread.
 class Complaints {
  public:
   // Logs it unless this was the last thing said of `what`.

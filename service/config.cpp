@@ -44,7 +44,7 @@ void check_metric(TomlTable& section, std::string_view key, const std::string& m
   section.fail(key, "no metric is called '" + metric + "'; there are " + known);
 }
 
-// An address that may be shown to anybody. What is wrong is not repeated where it may be secret.
+// Reads an address that anybody may see. An error does not repeat text that may be secret.
 std::optional<Address> address_of(TomlTable& section, std::string_view key,
                                   const std::string& text) {
   if (text.find('@') != std::string::npos) {

@@ -34,10 +34,10 @@ struct ThresholdConfig {
   std::string workload = "**";  // glob
   std::string metric = "*";     // or a metric's name
   std::optional<double> threshold;
-  std::optional<double> floor;  // a smaller change is none, in the metric's unit
+  std::optional<double> floor;  // a smaller change does not count, in the metric's unit
 };
 
-// How the tracker hears of a confirmed finding that no commit could be named for. issue: one of its
+// How a confirmed finding is reported if no commit could be named for it. issue: in an issue of its
 // own. digest: one issue a week has all of them. none: not at all.
 NIGHTJAR_ENUM(UnattributedReports, issue, digest, none);
 
@@ -111,7 +111,7 @@ struct Config {
                                         "peak_cpu_memory",   "peak_gpu_memory", "leaked_memory",
                                         "leaked_gpu_memory", "failures"};
     int runs = 5;
-    int session_workloads = 8;  // a screen session interleaves so many workloads
+    int session_workloads = 8;  // number of workloads that a screen session interleaves
     double run_seconds = 2.0;
     double run_timeout_seconds = 300;
     std::int64_t run_memory_bytes = 0;
@@ -123,7 +123,7 @@ struct Config {
   bisect::SearchPolicy search{.build_cost = 1, .build_ends_session = false, .builds_at_once = 8};
   std::chrono::minutes search_minutes{12 * 60};  // [search] max_minutes, of measuring
   bool search_fixes = true;  // [search] fixes: also for the commit of a fix with its own issue
-  int max_named = 3;         // [search] so many neighbours that do not build are still a culprit
+  int max_named = 3;         // [search] a culprit is at most this many neighbours; more: a range
   struct Calibration {       // [calibration]
     double share = .02;      // of a night's measuring time, for cases whose truth is known; 0: none
     double planted = .15;    // the slow-down of the planted ones
@@ -131,7 +131,7 @@ struct Config {
   struct Queue {  // [queue]
     std::chrono::seconds lease{120};
     std::chrono::seconds tick{5};
-    std::chrono::seconds runner_silent{300};  // a runner not seen for so long is not planned for
+    std::chrono::seconds runner_silent{300};  // jobs are not planned for a runner unseen for this
     std::chrono::seconds patience{86400};     // a job that no live runner can claim fails after it
   } queue;
   struct Webhook {                      // [webhook]
@@ -149,20 +149,20 @@ struct Config {
     int recovered_nights = 3;
     int profile_runs = 5;  // of each side of a blamed commit, before it is reported; 0: none
     UnattributedReports unattributed = UnattributedReports::issue;
-    int fixes = 0;              // so many workloads better, and a fix has its issue; 0: none
+    int fixes = 0;              // workloads that a fix must make better to get an issue; 0: none
     struct Digest {             // [report.digest]
       std::vector<Weekday> on;  // its days; empty: no digest is filed
       std::chrono::minutes at{8 * 60};  // of the day, UTC
       bool quiet = false;               // also of days in which nothing got worse or better
       std::string reference;            // version of the build to compare with; empty: none
     } digest;
-    int gather_hours = 12;  // what joins an issue waits so long for others of its night, at most
+    int gather_hours = 12;  // findings that join an issue wait at most this long for their night
   } report;
 };
 
 // All sources, as the file has them; never empty.
 std::vector<const Config::Source*> sources_of(const Config& config);
-// That of the variant; the first where none is.
+// Returns the source of the variant; the first source if there is none.
 const Config::Source& source_of_variant(const Config& config, std::string_view variant);
 
 // Reads and checks; throws std::invalid_argument with a line for each error, which names file, line

@@ -178,8 +178,8 @@ struct Daemon::Impl {
 
   // ---- writer thread
 
-  // What fails is said once and tried again at the next tick; it does not end the daemon. False if
-  // it failed.
+  // Runs a step. If it fails, logs that once; the next tick tries again, and the daemon goes on.
+  // False if it failed.
   template <class Act>
   bool guarded(const char* what, Act act) {
     try {
@@ -259,7 +259,7 @@ struct Daemon::Impl {
     api.obstacles.set(now);
   }
 
-  // Discovery fetches when the next build is listed. Searches cannot wait so long.
+  // Discovery fetches when the next build is listed. Searches cannot wait until then.
   void look_after_repository() {
     if (is_damaged() || fetching) return;
     if (!has_lost_history(context)) return around.history.clear();
@@ -493,7 +493,7 @@ struct Daemon::Impl {
     });
   }
 
-  // What cannot be stored now is kept and stored at a later tick. It is never sent anew meanwhile.
+  // If the answer cannot be stored now, keeps it for a later tick. Nothing is sent again meanwhile.
   void record() {
     guarded("note what was sent", [this] {
       OutboxMessage stored;

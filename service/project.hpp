@@ -15,12 +15,12 @@ struct Project {
   std::string name = "pytorch";
   std::string package = "torch";  // as METADATA names it
   std::string module = "torch";   // as workloads import it
-  // A file in the wheel with __version__, git_version and cuda; empty, as for other packages if
-  // the file does not say: there is none.
+  // A file in the wheel with __version__, git_version and cuda. Empty if there is none, as is the
+  // default for other packages.
   std::string version_file = "torch/version.py";
   // Folders of the checkout that lie in the wheel under the same path, and whose Python files can
   // be laid over another commit's wheel. PyTorch's cannot be changed: path_effect.cpp knows more of
-  // them. Of other packages the module's folder if the file does not say.
+  // them. The default for other packages is the module's folder.
   std::vector<std::string> overlay = {"torch/", "functorch/", "torchgen/"};
   // How builders make a wheel; empty: the source rung is off.
   std::filesystem::path recipe_file;

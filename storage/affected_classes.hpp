@@ -22,8 +22,8 @@ struct AffectedClass {
   std::string gpu = {};  // model, "NVIDIA A100, NVIDIA L4" if it has several; empty: no GPU
   ClassState state = ClassState::not_looked_for;
   std::optional<NightId> first_seen = {};  // in which the class showed it; only of `seen`
-  // After / before, with its 95 % interval, of the class's first series. Of not_seen, by the
-  // night's screening, which estimates no interval.
+  // After / before, with its 95 % interval, of the class's first series. For not_seen it is the
+  // ratio from the night's screening, which estimates no interval.
   std::optional<double> ratio = {}, low = {}, high = {};
 };
 
@@ -32,7 +32,7 @@ std::string gpu_models(const std::map<std::string, std::string>& facts);
 
 namespace storage {
 
-// By machine class. One about which nothing was decided yet has no row.
+// Returns the rows by machine class. A class about which nothing was decided yet has no row.
 std::vector<AffectedClass> affected_classes(const Database& db, RegressionId id);
 
 // Makes the classes of the regression's stored series its `seen` ones. Writing a regression calls

@@ -19,9 +19,9 @@ std::optional<Build> find_build(const Database& db, BuildId id);
 std::vector<Build> builds_in_state(const Database& db, BuildState state);
 // The newest proved nightly of `variant` by date then version (2.10 is above 2.9); nullopt if none.
 std::optional<Build> newest_proved(const Database& db, std::string_view variant);
-// Of every kind, newest first.
+// Returns the commit's builds of every kind, newest first.
 std::vector<Build> builds_of_commit(const Database& db, const CommitSha& commit);
-// The one that is the wheel of `base` with the packages of `lock`.
+// Finds the build that is the wheel of `base` with the packages of `lock`.
 std::optional<Build> crossed_build(const Database& db, BuildId base, const Sha256& lock);
 // Overlays of a commit that were made, newest first.
 std::vector<Build> overlays_of_commit(const Database& db, const CommitSha& commit,

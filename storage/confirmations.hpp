@@ -19,7 +19,7 @@ struct Comparison {
 };
 
 void add_confirmation_job(Transaction& transaction, JobId job, const Comparison& comparison);
-// In order, without repeats of void sessions.
+// Returns the jobs in order, without repeats of void sessions.
 std::vector<Job> jobs_of_comparison(const Database& db, const Comparison& comparison);
 
 }  // namespace nightjar::storage

@@ -195,7 +195,7 @@ Database Database::open_writer(const std::filesystem::path& path) {
   auto impl = connect(path, Access::create);
   const int found =
       schema_version_of(*impl);  // refuses what is not ours before anything is written
-  // Before the first table: a file that has tables would have to be written anew.
+  // Must come before the first table: with tables, the whole file would have to be rewritten.
   if (found == 0) impl->execute("PRAGMA auto_vacuum = INCREMENTAL");
   impl->require_sound("quick_check");
   if (found > 0 && found < static_cast<int>(migrations().size()))

@@ -37,7 +37,7 @@ std::map<BuildId, std::vector<Improvement>> untold_fixes(const Database& db, Tim
 
 // A build of this version that a night measured; the newest if there are several.
 std::optional<BuildId> measured_build(const Database& db, std::string_view version);
-// That of the newest night of the variant that is done and began before `before`.
+// Returns the build of the newest night of the variant that is done and began before `before`.
 std::optional<BuildId> newest_measured(const Database& db, std::string_view variant, Time before);
 
 }  // namespace nightjar::storage

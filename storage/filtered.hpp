@@ -31,7 +31,8 @@ struct NightFilter {
 Page<Night> list_nights(const Database& db, const NightFilter& filter, const PageRequest& page);
 
 struct ListedJob : Job {
-  // Of its builds; nullopt: it has none that is stored, or it ended before variants were kept.
+  // The variant of its builds. nullopt if none of them is stored, or if the job ended before
+  // variants were kept.
   std::optional<std::string> variant = {};
 };
 Page<ListedJob> listed_jobs(const Database& db, const JobFilter& filter, const PageRequest& page);

@@ -25,8 +25,8 @@ struct StoredHistory {
   bool is_new = false;  // the night was not there
   int added = 0, known = 0, differing = 0;
 };
-// Ids that were looked up for one machine class, kept over the nights of one import. Of no use once
-// a transaction was rolled back.
+// Ids that were looked up for one machine class, kept over the nights of one import. They must not
+// be used after a transaction was rolled back.
 struct KnownSeries {
   std::map<std::string, WorkloadId> workloads;
   std::map<std::pair<WorkloadId, std::string>, SeriesId> series;  // by metric

@@ -46,7 +46,7 @@ struct JobFilter {
 };
 // What the machine class was, by the facts of the runners that measured the night's sessions on it.
 std::set<FactsId> facts_of_sessions(const Database& db, NightId night, MachineId machine);
-// Of the runner that claimed the job last; 0: not known.
+// Returns the facts of the runner that claimed the job last; 0: not known.
 FactsId facts_of_job(const Database& db, JobId id);
 Page<Job> list_jobs(const Database& db, const JobFilter& filter, const PageRequest& page);
 std::map<JobState, int> count_jobs(const Database& db);
@@ -63,7 +63,8 @@ struct WaitingJob {
 };
 std::vector<WaitingJob> waiting_jobs(const Database& db);
 void note_unclaimable(Transaction& transaction, JobId id, std::optional<Time> since);
-// All of them, as when the service starts: how long it was away says nothing about runners.
+// Forgets it for all jobs, such as when the service starts: runners could not claim while it was
+// away.
 void forget_unclaimable(Transaction& transaction);
 // Any runner of the class may claim it from now on.
 void drop_affinity(Transaction& transaction, JobId id);
@@ -73,16 +74,16 @@ bool fail_queued_job(Transaction& transaction, JobId id, std::string_view reason
 // What the configuration says about claims.
 struct ClaimRules {
   std::chrono::microseconds silent =
-      std::chrono::minutes(5);  // a runner unseen so long is not live
-  std::string variant = "cpu";  // that a runner measures whose labels name none
+      std::chrono::minutes(5);  // a runner is not live if it was last seen longer ago
+  std::string variant = "cpu";  // what a runner measures if its labels name no variant
 };
-// A job that `runner` held when it began anew comes first, as a fresh attempt. Otherwise the best
-// queued job: same machine class, of a variant that the runner's label names, all its workloads
-// runnable there, affinity respected; highest priority, then oldest. Where none is, a builder gets
-// the best build that is due. Leases it, raises its attempt, draws its nonce, and notes that the
-// runner was seen at `now`. Runner::workloads holds <name>@<version>. A runner in quarantine gets
-// nothing. One that has lost an attempt of a job gets it again only if no other live runner could
-// try it.
+// Returns a job that `runner` held when it restarted, as a fresh attempt. If there is none, returns
+// the best queued job of the same machine class and of a variant that the runner's label names. All
+// its workloads must be runnable there, and its affinity is respected; the highest priority comes
+// first, then the oldest. If there is no such job either, a builder gets the best build that is
+// due. Leases the job, raises its attempt, draws its nonce, and notes that the runner was seen at
+// `now`. Runner::workloads holds <name>@<version>. A runner in quarantine gets nothing. A runner
+// that has lost an attempt of a job gets it again only if no other live runner could try it.
 std::optional<Job> claim_job(Transaction& transaction, const Runner& runner, Time now,
                              Time lease_until, const ClaimRules& rules = {});
 // False if the lease is no longer this attempt's.
@@ -98,12 +99,12 @@ bool cancel_job(Transaction& transaction, JobId id, std::string_view reason);
 // Screening, confirmation and calibration of a night that is called off; its searches go on.
 // Returns how many.
 int cancel_jobs_of_night(Transaction& transaction, NightId night, std::string_view reason);
-// `runner` is a new process: what it held is its own again with its next claim, and no lost
-// attempt. One that restarts on the same job again and again loses attempts as any other.
+// `runner` is a new process: it gets what it held back with its next claim, without a lost attempt.
+// A runner that restarts on the same job again and again loses attempts like any other.
 void return_jobs(Transaction& transaction, RunnerId runner);
 
-// The wall clock was set by `step`, and is `now`. Times at which runners were seen move along, and
-// so do leases, to at most `lease` from now. If it was set back, what waits for a time does, too.
+// The wall clock was set by `step`, and is `now`. Times at which runners were seen move with it.
+// Leases do, too, to at most `lease` from now. If the clock was set back, waiting times also move.
 struct ClockStep {
   Time now{};
   std::chrono::microseconds step{};

@@ -20,7 +20,7 @@ std::string list_of(const std::vector<SeriesId>& series) {
   return text.empty() ? "[]" : text + "]";
 }
 
-// Of those that a night measured.
+// Returns the newest nightlies that a night measured, newest first.
 std::vector<BuildId> newest_nightlies(const Database& db, int limit) {
   Statement find(db,
                  "SELECT id FROM build WHERE kind = 'nightly' AND id IN (SELECT build FROM night) "

@@ -31,7 +31,7 @@ bool measured_since(const Database& db, RunId last, const std::set<NightId>& nig
 std::vector<SeriesRun> runs_of_build(const Database& db, SeriesId series, BuildId build,
                                      NightId night, JobKind kind);
 
-// What follows leaves out series of which there is nothing to say.
+// The functions below leave out series for which they have no result.
 
 // The values of each series' points (see series.hpp): at most `limit` newest builds, in no order.
 using ValuesOfBuilds = std::vector<std::vector<double>>;
@@ -53,7 +53,7 @@ std::map<SeriesId, std::vector<BetterSince>> better_since(const Database& db,
 std::map<SeriesId, NightId> last_regressions(const Database& db,
                                              const std::vector<RegressionState>& states,
                                              NightId before);
-// Those in one of `states` that show each series, by id.
+// Returns the regressions in one of `states` that show each series, by id.
 std::map<SeriesId, std::vector<RegressionId>> regressions_by_series(
     const Database& db, const std::vector<RegressionState>& states);
 // The newest night whose level no longer counts, by the marks that people and nights made.

@@ -12,7 +12,7 @@
 
 namespace nightjar::storage {
 
-// "From here on the level is another one, and not PyTorch's doing": a new machine, a changed pin.
+// "From here on the level differs, but PyTorch did not cause it": a new machine, a changed pin.
 struct Mark {
   std::int64_t id = 0;
   Time at{};
@@ -24,7 +24,7 @@ struct Mark {
   std::string reason;
 };
 Mark add_mark(Transaction& transaction, const Mark& mark);  // returns it with its id
-// False if there is none. The levels before it count again.
+// Makes the levels before the mark count again. False if there is no such mark.
 bool delete_mark(Transaction& transaction, std::int64_t id);
 std::optional<Mark> find_mark(const Database& db, std::int64_t id);
 Page<Mark> list_marks(const Database& db, const PageRequest& page);

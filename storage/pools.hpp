@@ -10,15 +10,15 @@
 
 namespace nightjar::storage {
 
-// Who holds the leased jobs, once for each job.
+// Returns the runners that hold the leased jobs, once for each job.
 std::vector<RunnerId> job_holders(const Database& db);
 // Queued builds that some builder may claim at `now`.
 int due_builds(const Database& db, Time now);
 // The machine classes for which `night` has a session, in order.
 std::vector<MachineId> planned_classes(const Database& db, NightId night);
 
-// The runner ends by itself: it is live no more, another host may have its name, and other runners
-// of its class the queued jobs that only it could claim.
+// Notes that the runner ended by itself: it is no longer live, another host may take its name, and
+// other runners of its class may claim the queued jobs that only it could claim.
 void dismiss_runner(Transaction& transaction, RunnerId id);
 
 }  // namespace nightjar::storage

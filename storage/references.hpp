@@ -19,8 +19,8 @@ struct BuildName {
   BuildId id;
   std::string version;
 };
-// The builds of this version. Where there is none: those whose version begins so, and wheels whose
-// commit does; overlays and crossed builds are left out then. At most `most`.
+// Returns the builds of this version, at most `most`. If there are none: the builds whose version
+// begins with the text, and the wheels whose commit does, without overlays and crossed builds.
 std::vector<BuildName> builds_called(const Database& db, std::string_view text, int most);
 
 }  // namespace nightjar::storage

@@ -245,7 +245,7 @@ static std::string_view json_text(RegressionState state) {
 static std::string_view json_text(const CommitSha& sha) {
   return sha.str();
 }
-// As a list in JSON. None of them has a character that JSON escapes.
+// Writes a list in JSON. None of the texts has a character that JSON escapes.
 template <class T>
 static std::optional<std::string> json_list_of(const std::optional<std::vector<T>>& values) {
   if (!values) return std::nullopt;

@@ -29,16 +29,16 @@ std::optional<Regression> find_regression(const Database& db, RegressionId id);
 std::optional<Regression> find_regression(const Database& db, std::string_view fingerprint);
 std::vector<RegressionChange> changes_of(const Database& db, RegressionId id);
 std::vector<Regression> regressions_in_state(const Database& db, RegressionState state);
-// Those that have neither a culprit nor a range.
+// Returns the reported regressions that have neither a culprit nor a range.
 std::vector<Regression> reported_without_name(const Database& db);
-// A state without any is left out.
+// Leaves out states without regressions.
 std::map<RegressionState, int> count_regressions(const Database& db);
 std::vector<Regression> regressions_of_night(const Database& db, NightId night);
-// The one that it was merged into, or that one was; itself if it was not.
+// Returns the regression into which it was merged in the end; itself if it was not merged.
 Regression standing_for(const Database& db, Regression regression);
-// Those that were merged into it, or into one of them.
+// Returns the regressions that were merged into it, or into one of those.
 std::vector<Regression> merged_into(const Database& db, RegressionId id);
-// What the change points of an imported series came to, whatever their state.
+// Returns the regressions from the change points of an imported series, in any state.
 std::vector<Regression> findings_of_history(const Database& db, SeriesId series);
 // Each commit that a regression's culprit names, once.
 std::vector<CommitSha> blamed_commits(const Database& db);

@@ -28,7 +28,7 @@ namespace storage {
 
 // Whether queue_replays was called for this night.
 bool replays_are_queued(const Database& db, NightId night);
-// In place of what earlier nights left.
+// Replaces what earlier nights left in the queue.
 void queue_replays(Transaction& transaction, NightId night, const std::vector<SeriesId>& series);
 std::optional<SeriesId> next_replay(const Database& db, NightId night);
 void dequeue_replay(Transaction& transaction, NightId night, SeriesId series);

@@ -11,12 +11,12 @@
 namespace nightjar::storage {
 
 // The oldest sessions stored before `before` whose samples nobody has dropped; at most `most`.
-// Those of imported nights are left out.
+// Leaves out sessions of imported nights.
 std::vector<JobId> sessions_with_old_samples(const Database& db, Time before, int most);
 
-// Drops the raw samples of the session's runs. Kept are all of a confirmation or search, those of a
-// workload that has a regression in the session's night on its machine class, and those behind the
-// newest level of a series. Returns the number of runs without samples now.
+// Drops the raw samples of the session's runs. Keeps all samples of a confirmation or search, those
+// of a workload that has a regression in the session's night on its machine class, and those behind
+// the newest level of a series. Returns the number of runs without samples now.
 int drop_samples(Transaction& transaction, JobId session, Time now);
 
 // Gives at most `pages` free pages at the end of the file back to the disk. Files from before

@@ -21,7 +21,8 @@ struct StoredRun {
   RunResult result;
 };
 std::optional<StoredRun> find_run(const Database& db, RunId id);
-// Of the night's screening runs of one workload on one build and machine class that were measured.
+// Returns the checksums of the night's screening runs that were measured, of one workload on one
+// build and machine class.
 std::vector<double> checksums_of(const Database& db, NightId night, MachineId machine,
                                  WorkloadId workload, BuildId build);
 // The run's value in each series that has one, by metric. They stay when its samples are dropped.

@@ -41,7 +41,7 @@ struct SeriesHistory {
 
 SeriesHistory history_of_series(const Database& db, const Series& series);
 
-// As points_of_series(), of builds whose ids are from `first` to `last`.
+// The same as points_of_series(), for builds whose ids are from `first` to `last`.
 std::vector<SeriesPoint> points_between(const Database& db, SeriesId series, BuildId first,
                                         BuildId last, int limit);
 

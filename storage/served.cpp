@@ -6,7 +6,8 @@ namespace nightjar::storage {
 
 namespace {
 
-// That of a fix is told of when it ends.
+// Whether a search is open, or ended with a range and may go on. The search of a fix never goes on,
+// since its answer is reported when it ends.
 #define IS_TAKEN_UP \
   "(search.state = 'open' OR (search.state = 'range' AND search.regression IS NOT NULL))"
 

@@ -17,7 +17,7 @@ struct SearchedCommit {
 // Commits marked `no_build_here`: in open searches, and in those that ended with a range since
 // `since`. In order of searches and commits.
 std::vector<SearchedCommit> commits_without_build(const Database& db, Time since);
-// Those of which a proved wheel of `variant` has the library state.
+// Returns the commits whose library state a proved wheel of `variant` has.
 std::vector<SearchedCommit> commits_with_wheels(const Database& db, std::string_view variant,
                                                 int rules, Time since);
 

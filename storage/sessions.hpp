@@ -14,8 +14,8 @@ namespace nightjar::storage {
 NIGHTJAR_ENUM(Accepted, stored, already_stored, stale);
 // Stores every run with all raw samples and sets the job done, in one transaction. already_stored
 // if this job has its result; stale if `attempt` is not the latest or the job was failed or
-// cancelled. The latest attempt's result is welcome after its lease ran out too, until somebody
-// claims the job anew. Series are interned on the way: `variant` of each run's build. Control runs
+// cancelled. The latest attempt's result is accepted after its lease ran out, too, until somebody
+// claims the job again. Series are interned on the way: `variant` of each run's build. Control runs
 // and runs that measured nothing are kept without a series. Throws std::invalid_argument for an
 // unknown job and for a run that was not asked for or comes twice.
 Accepted store_result(Transaction& transaction, JobId id, int attempt, const SessionResult& result,

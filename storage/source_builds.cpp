@@ -42,7 +42,8 @@ std::string job_key(const SourceRequest& request) {
          request.source.recipe_sha256.str() + "/" + request.source.commit.str();
 }
 
-// A job that a person cancelled, or that was given up, while somebody still wants the build.
+// Queues a job again that a person cancelled, or that was given up, while its build is still
+// wanted.
 void queue_again(Transaction& transaction, const SourceBuild& asked, Time now) {
   Statement(transaction,
             "UPDATE job SET state = 'queued', lost = 0, reason = '' "
@@ -93,7 +94,7 @@ bool holds(const Database& db, JobId id, int attempt) {
   return job && job->state == JobState::leased && job->attempt == attempt;
 }
 
-// A wheel that is made again need not have the hash it had: then it is proved anew.
+// A wheel that is made again may have another hash. If so, it is proved again.
 BuildId store_wheel(Transaction& transaction, const Build& wheel) {
   Build stored = add_build(transaction, wheel);
   if (stored.sha256 != wheel.sha256) {

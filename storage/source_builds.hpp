@@ -55,7 +55,7 @@ std::optional<SourceBuild> find_source_build(const Database& db, const Sha256& n
                                              const CommitSha& commit);
 // The newest job that was asked for a wheel of the commit's native group, whatever the recipe.
 std::optional<JobId> build_job_of_commit(const Database& db, const CommitSha& commit);
-// Those that are queued or being built.
+// Returns the builds that are queued or being built.
 std::vector<SourceBuild> source_builds_under_way(const Database& db);
 // How many of those are for native groups of this search's commits.
 int builds_for_search(const Database& db, BisectionId search);
@@ -66,8 +66,8 @@ std::optional<SourceBuild> unproved_source_build(const Database& db);
 
 // Stores what came of `attempt`. The job is done, unless the infrastructure failed: then it is
 // queued again, to be built later and elsewhere. `build` is the build that the wheel becomes; its
-// row is added. As for sessions, the latest attempt's result is welcome after its lease ran out
-// too, until somebody claims the job anew.
+// row is added. As for sessions, the latest attempt's result is accepted after its lease ran out,
+// too, until somebody claims the job again.
 Accepted store_source_result(Transaction& transaction, JobId job, int attempt,
                              const SourceResult& result, const std::optional<Build>& build,
                              Time now);

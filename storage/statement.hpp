@@ -27,7 +27,7 @@ class Statement {
   // Throws std::logic_error for SQL that writes.
   Statement(const Database& database, std::string_view sql);
   Statement(Transaction& transaction, std::string_view sql);
-  // For this folder's own housekeeping; may do anything.
+  // Only for the housekeeping of this folder; it may do anything.
   Statement(Database::Impl& connection, std::string_view sql);
   ~Statement();
   Statement(const Statement&) = delete;
@@ -133,8 +133,8 @@ class Statement {
   int column_ = 0;
 };
 
-// As text of a statement: 'screen'. If a bound value might decide whether a partial index serves,
-// SQLite prepares the statement anew at each run.
+// Writes a value as text of a statement: 'screen'. If a bound value might decide whether a partial
+// index serves, SQLite prepares the statement again at each run.
 template <class E>
   requires std::is_enum_v<E>
 std::string literal(E value) {

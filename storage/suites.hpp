@@ -35,7 +35,8 @@ struct SummedSuite {
   SuiteSummary summary;
   std::vector<SuiteMember> members;
 };
-// Of nights that began before this one, newest first, at most `limit`.
+// Returns the suite's summaries of nights that began before this one, newest first, at most
+// `limit`.
 std::vector<SummedSuite> suites_before(const Database& db, const SuiteKey& key, Time at,
                                        NightId night, int limit);
 // Stores the night's suites in place of those of the same key, and that the night is summed up.

@@ -64,9 +64,9 @@ Page<Enrolment> list_enrolments(const Database& db, const PageRequest& page);
 RunnerToken add_runner_token(Transaction& transaction, const RunnerToken& token);
 std::optional<RunnerToken> find_runner_token(const Database& db, RunnerTokenId id);
 std::optional<RunnerToken> find_runner_token(const Database& db, const Sha256& sha256);
-// Of all runners, those that are neither revoked nor ended, oldest first.
+// Returns the tokens of all runners that are neither revoked nor ended, oldest first.
 std::vector<RunnerToken> accepted_runner_tokens(const Database& db, Time now);
-// The same of one runner's name.
+// The same for one runner's name.
 std::vector<RunnerToken> accepted_runner_tokens(const Database& db, std::string_view runner,
                                                 Time now);
 // The first use of a token: those of the same runner that came before it end after `grace`. False

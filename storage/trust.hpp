@@ -40,10 +40,10 @@ struct ConfirmedFindings {
   std::string metric;
   int confirmed = 0;
   int not_reproduced = 0;  // the search did not see it again
-  int no_regression = 0;   // a person said that it is none
+  int no_regression = 0;   // a person dismissed it as no regression
 };
 
-// What a person said of a finding: it is none; it is meant to be so; or this commit did it.
+// What a person said about a finding: it is no regression; it is intended; or this commit did it.
 NIGHTJAR_ENUM(RulingKind, no_regression, meant, cause);
 struct Ruling {
   RegressionId regression;
@@ -72,15 +72,17 @@ std::vector<ConfirmedFindings> confirmed_findings(const Database& db);
 
 void set_ruling(Transaction& transaction, const Ruling& ruling);  // the last word counts
 
-// Of the newest 20,000 cases, by machine, metric and size.
+// Counts the newest 20,000 cases, by machine, metric and size.
 std::vector<KnownCases> known_cases(const Database& db);
 
-// Of replayed searches: the steps that they named, and the likeliest commits on the way there.
+// What replayed searches predicted: the steps that they named, and the likeliest commits on the way
+// there.
 struct ReplayPredictions {
   std::vector<Prediction> named, suspected;
 };
 ReplayPredictions predictions_of_replays(const Database& db);  // the newest 5,000, both together
-// Of finished searches: the culprits of which a person said the cause, or that there is none.
+// Returns the predictions of finished searches about findings for which a person has named the
+// commit, or which a person has dismissed as no regression.
 std::vector<Prediction> predictions_with_ruling(const Database& db);  // the newest 5,000
 
 }  // namespace storage

@@ -15,14 +15,14 @@ struct Widening {
   BisectionId bisection;
   Time at{};
   std::string actor, reason;
-  // Of the search before: its state, its good end, what it believed and what that took.
+  // The search before the widening: its state, good end and posterior, and what it had spent.
   BisectionState outcome = BisectionState::inconclusive;
   BuildId good;
   std::string posterior;
   int runs = 0, sessions = 0;
   double spent_seconds = 0;
   Time finished_at{};
-  // From then on, all of the search included.
+  // Limits from then on. They include what the search had spent before.
   int max_runs = 0, max_minutes = 0;
   std::optional<double> threshold = {};  // nullopt: the configured one
 };

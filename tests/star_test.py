@@ -210,7 +210,7 @@ def test_a_header_behind_another_include_is_seen(tmp_path):
 
 
 # Calls that make a process or a program, and the only files with them. storage/base/child closes
-# what the program shall not have, and runner/confine runs between it and a build.
+# what the program must not have, and runner/confine runs between it and a build.
 STARTS = re.compile(r"\b(?:v?fork|execv?[elp]*|posix_spawnp?|popen|system)\("
                     r"|(?<!\w)::clone\(|SYS_clone")
 MAY_START = {"storage/base/child.cpp", "runner/confine/main.cpp", "runner/confine/filter.cpp"}

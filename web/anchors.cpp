@@ -76,7 +76,7 @@ std::string in_utf8(std::string_view page) {
   return converted;
 }
 
-// Of what stands between "&" and ";". nullopt for a name that URLs have no use for.
+// Returns the character for the text between "&" and ";". nullopt for a name that URLs do not need.
 std::optional<std::uint32_t> code_point(std::string_view entity) {
   using Named = std::pair<std::string_view, std::uint32_t>;
   static constexpr std::array<Named, 5> known{

@@ -17,9 +17,9 @@ struct Anchor {
   std::optional<std::string> requires_python{};  // PEP 503
   std::optional<std::string> core_metadata{};    // PEP 714: "true", or the hash of METADATA
 };
-// In order of appearance, in UTF-8 whatever the page's bytes are. Comments and scripts are skipped.
-// An anchor is left out if it has no href, is cut off, or has a quote that is never closed. Of
-// more than 500,000 anchors the rest is not read. `work` grows by the bytes that were looked at.
+// Returns the anchors in order of appearance, in UTF-8 whatever the page's bytes are. Skips
+// comments and scripts. Leaves out an anchor that has no href, is cut off, or has a quote that is
+// never closed. Reads at most 500,000 anchors. `work` grows by the bytes that were looked at.
 std::vector<Anchor> read_anchors(std::string_view html, std::size_t* work = nullptr);
 
 // What the page's hrefs are relative to: its <base href>, if one comes before the first anchor,

@@ -113,8 +113,8 @@ std::size_t on_file(char* data, std::size_t, std::size_t size, void* to) {
   return size;
 }
 
-// Ends a request when no byte of its body was sent for so long. After the last one the answer has
-// as long: how an answer moves does not count, so that one that drips is not waited for.
+// Ends a request when no byte of its body was sent for `patience`. After the last byte the whole
+// answer has that time: bytes of the answer do not extend it, so one that drips is not waited for.
 struct UploadWatch {
   std::chrono::milliseconds patience;
   curl_off_t sent = 0;
@@ -197,7 +197,7 @@ std::string cause_of(const RangeSink& sink, const std::string& libcurl) {
   return libcurl;
 }
 
-// Of all clients.
+// Returns the identity that all clients share.
 ClientIdentity& identity() {
   static ClientIdentity of_this_process;
   return of_this_process;
@@ -216,8 +216,8 @@ void identify(CURL* curl, std::string_view url) {
 
 }  // namespace
 
-// Who may be reached by a request that is under way, and who was asked for in vain. A member of
-// Client::Impl, so not of the unnamed namespace.
+// The hosts that a request under way may reach, and the one that was refused. It is a member of
+// Client::Impl, so it is not in the unnamed namespace.
 struct Leash {
   CURL* curl = nullptr;
   Reach reach{{}};

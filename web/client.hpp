@@ -48,8 +48,8 @@ struct ClientFailure {
 // (408), too early (425) or too often (429).
 bool may_pass(unsigned status);
 
-// The server will not give what is asked for: it answered 4xx, which does not pass by itself. A
-// bucket answers 403 for what is not there.
+// The server refuses what is asked for: it answered 4xx, which does not pass by itself. A bucket
+// answers 403 for an object that is not there.
 class Withheld : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -95,11 +95,10 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // Downloads and ranges that stay below 1 KiB/s for so long are given up; a minute unless told.
+  // Gives up downloads and ranges that stay below 1 KiB/s for this time; a minute by default.
   void give_up_after(std::chrono::seconds standing_still);
 
-  // From now on a request reaches this and no more, its own URL included: for URLs that others made
-  // up.
+  // Limits all later requests to these hosts, their own URLs included. For URLs from outside.
   void reach_only(Reach reach);
   // From now on a request fails soon after `stop` is requested.
   void stop_with(std::stop_token stop);

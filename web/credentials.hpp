@@ -36,8 +36,8 @@ class Credentials {
   std::vector<Entry> entries_;
 };
 
-// For all clients of this process, to be called before the first of them sends. A login is sent to
-// its host over TLS, and without TLS only where somebody vouches for the URL's origin.
+// Sets the logins for all clients of this process. Call it before the first of them sends. A login
+// is sent to its host over TLS, and without TLS only if a caller vouches for the URL's origin.
 void set_credentials(Credentials credentials);
 const Credentials& credentials();
 

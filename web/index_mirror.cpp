@@ -57,7 +57,7 @@ std::string last_segment(std::string_view url) {
   return percent_decode(url.substr(url.rfind('/') + 1)).value_or("");
 }
 
-// As the value of an attribute, in double quotes.
+// Writes the value of an attribute, in double quotes.
 std::string in_attribute(std::string_view text) {
   std::string escaped;
   for (const char c : text)

@@ -45,7 +45,7 @@ std::uint32_t ipv4_at(const unsigned char* bytes) {
          std::uint32_t{bytes[2]} << 8 | bytes[3];
 }
 
-// Only 2000::/3 is assigned. Of it, what carries an IPv4 address is judged by that.
+// Only 2000::/3 is assigned. An address that carries one of IPv4 is judged by that.
 bool is_public_ipv6(const unsigned char* bytes) {
   static constexpr unsigned char nat64[12] = {0x00, 0x64, 0xFF, 0x9B};
   static constexpr unsigned char mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
@@ -85,7 +85,7 @@ bool listens_at(const std::string& host, const std::string& port, const sockaddr
   return is_there;
 }
 
-// Of "socks5://user:secret@host:80/" and of "host:80".
+// Returns "host:80" of "socks5://user:secret@host:80/" and of "host:80".
 std::string_view proxy_authority(std::string_view text) {
   if (const auto scheme = text.find("://"); scheme != text.npos) text.remove_prefix(scheme + 3);
   if (const auto at = text.rfind('@'); at != text.npos) text.remove_prefix(at + 1);

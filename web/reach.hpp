@@ -1,5 +1,5 @@
-// Which hosts a request may lead to. Whoever answers decides where links and redirects point; none
-// of them may turn this process against its own machine or network. Used by the client.
+// Which hosts a request may lead to. A server decides where its links and redirects point, but must
+// not turn this process against its own machine or network. Used by the client.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ namespace nightjar::web {
 // address, and for what is no IP address.
 bool is_public(const sockaddr& address);
 
-// Public addresses, and the origins of the URLs that somebody vouches for, wherever those are.
+// Public addresses, and the origins of the URLs that are vouched for, wherever they are.
 class Reach {
  public:
   explicit Reach(const std::vector<std::string>& vouched);

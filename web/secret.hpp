@@ -18,8 +18,8 @@ bool signature_matches(std::string_view secret, std::string_view body, std::stri
 bool equal_in_constant_time(std::string_view a, std::string_view b);
 // 32 random bytes as 64 hex digits.
 std::string random_token();
-// If every user of this machine can read the secret in `file`: a sentence that says so and what to
-// do.
+// Returns a warning if every user of this machine can read the secret in `file`, which also says
+// what to do.
 std::optional<std::string> exposure(const std::filesystem::path& file);
 
 }  // namespace nightjar::web

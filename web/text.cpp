@@ -91,7 +91,7 @@ std::variant<WholeFile, ByteRange, NoSuchRange> parse_range(std::string_view hea
     return WholeFile{};
   const auto first = number(header.substr(0, dash)), last = number(header.substr(dash + 1));
   const bool open_end = dash + 1 == header.size();
-  if (dash == 0) {  // the last so many bytes
+  if (dash == 0) {  // the last bytes, as many as stand there
     if (!last) return WholeFile{};
     if (*last == 0 || size == 0) return NoSuchRange{};
     return ByteRange{size - std::min(*last, size), size - 1};

@@ -27,7 +27,7 @@ std::optional<Target> parse_target(std::string_view text);
 // What a header Host names, in lower case, without port and final dot; an address of IPv6 keeps its
 // brackets. nullopt unless it is well-formed.
 std::optional<std::string> host_in(std::string_view header);
-// The same of a URL.
+// The same for a URL.
 std::optional<std::string> host_of(std::string_view url);
 
 // Bytes first to last of a file, both inclusive.

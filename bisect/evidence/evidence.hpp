@@ -46,13 +46,13 @@ std::string of_confirmation(const bisect::FleetConfirmation& confirmed, const Va
                             const Values& bad, const bisect::DetectionPolicy& policy,
                             const std::optional<bisect::NightBar>& bar);
 
-// Runs of a good and a bad build, and of each with the other's packages, or with the other's Python
-// files.
+// Runs of a good and a bad build, and runs of each with the packages or the Python files of the
+// other.
 struct CellValues {
   Values good, source, other, bad;
   bisect::Cells cells() const { return {good.values, source.values, other.values, bad.values}; }
 };
-// Of stage "attribution" for packages and "wheels" for wheels.
+// Writes the evidence of stage "attribution", which compares packages, or "wheels".
 std::string of_attribution(const bisect::AttributionVerdict& verdict, const CellValues& cells,
                            const bisect::DetectionPolicy& policy);
 
@@ -65,8 +65,8 @@ struct SearchInput {
   const std::vector<CommitSha>& commits;
   // What tells a culprit from a range. null: verdicts before rules 7 made no difference.
   const Naming* naming = nullptr;
-  // Of a search that a person had widened: the build that it began at, which is not the
-  // regression's good build.
+  // Set if a person widened the search: the build at which it began, in place of the regression's
+  // good build.
   std::optional<BuildId> good_end = {};
   bool is_better = false;  // it searched for what made a build better, by inverted costs
   // The builds that the log's wheels are. Empty: verdicts before rules 11 knew nothing of wheels.

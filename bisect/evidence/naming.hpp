@@ -20,7 +20,7 @@ struct Libraries {
 };
 
 struct Naming {
-  int max_named = 3;                      // so many neighbours are still a culprit
+  int max_named = 3;                      // a culprit is at most this many neighbours
   std::map<int, UntestableCause> causes;  // of the log's untestable commits, by position
   std::map<int, Libraries> libraries;     // of measured commits, where headers were laid over
 };
@@ -31,11 +31,10 @@ struct NamedEnd {
 };
 
 // A culprit is one commit, or at most `max_named` of which all but the last were tried. Every wider
-// step is a range, and so is one with a commit that nobody could try, and one whose sides ran on
-// wheels that may differ. A step between libraries that
-// were compiled from other headers is widened by the commits of those headers: their change may lie
-// in the libraries. Several small steps, one of which is a range, are one range from the first to
-// the last.
+// step is a range. A step is also a range if it has a commit that nobody could try, or if its sides
+// ran on wheels that may differ. A step between libraries that were compiled from different headers
+// is widened by the commits of those headers, since their change may lie in the libraries. Several
+// small steps, one of which is a range, are one range from the first to the last.
 std::vector<NamedEnd> ends_of(const bisect::Answer& answer, const Naming& naming);
 
 // "range" if the search named steps and none of them is a culprit; else the answer's own outcome.

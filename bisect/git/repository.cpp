@@ -111,7 +111,7 @@ void Repository::fail(const std::string& attempt, const std::string& advice) con
 void Repository::open() {
   const auto path = options_.path.string();
   const std::string advice =
-      "check [service] data and its permissions, or remove " + path + " to have it made anew";
+      "check [service] data and its permissions, or remove " + path + " to have it made again";
   git_repository* repository = nullptr;
   if (std::filesystem::exists(options_.path / "HEAD")) {
     if (git_repository_open_bare(&repository, path.c_str()) != 0) {
@@ -153,7 +153,8 @@ std::optional<CommitSha> Repository::tip(std::string_view branch) const {
   return to_sha(found);
 }
 
-// Of the remote's "<sha>\t<ref>" lines. A branch that the remote does not have is left out.
+// Returns the branches whose tip differs in `listing`, the remote's "<sha>\t<ref>" lines. Leaves
+// out branches that the remote does not have. Throws if that is the first one.
 std::vector<std::string> Repository::changed_branches(const std::string& listing) const {
   std::vector<std::string> changed;
   for (const std::string& branch : options_.branches) {
@@ -260,7 +261,7 @@ std::vector<ChangedPath> Repository::changed_paths(const CommitSha& from,
                                                    const CommitSha& to) const {
   const std::lock_guard lock(mutex_);
   const auto attempt = "compare commits " + from.str() + " and " + to.str() + " of " + shown_url_;
-  const std::string advice = "fetch the repository anew if it lacks one of them";
+  const std::string advice = "fetch the repository again if it lacks one of them";
   const auto old_tree = tree_of(repository_.get(), from);
   const auto new_tree = tree_of(repository_.get(), to);
   if (!old_tree || !new_tree) fail(attempt, advice);
@@ -289,7 +290,7 @@ std::vector<TreeEntry> Repository::entries(const CommitSha& tree) const {
   const git_oid id = to_oid(tree);
   if (git_tree_lookup(&raw, repository_.get(), &id) != 0)
     fail("read tree " + tree.str() + " in " + options_.path.string(),
-         "the copy is damaged: remove it to have it made anew");
+         "the copy is damaged: remove it to have it made again");
   const TreeHandle owner(raw);
   std::vector<TreeEntry> entries;
   for (std::size_t i = 0; i < git_tree_entrycount(raw); ++i) {
@@ -313,7 +314,7 @@ std::optional<std::string> Repository::file(const CommitSha& commit, std::string
   if (git_blob_lookup(&raw, repository_.get(), git_tree_entry_id(found)) != 0) {
     fail("read " + std::string(path) + " of commit " + commit.str() + " in " +
              options_.path.string(),
-         "the copy is damaged: remove it to have it made anew");
+         "the copy is damaged: remove it to have it made again");
   }
   const BlobHandle blob(raw);
   return std::string(static_cast<const char*>(git_blob_rawcontent(raw)),

@@ -39,8 +39,8 @@ class Repository final : public CommitGraph {
   Repository(const Repository&) = delete;
   Repository& operator=(const Repository&) = delete;
 
-  // A killed fetch leaves the branches as they were, and what it brought is not used. A copy whose
-  // folder is gone is made anew.
+  // A killed fetch leaves the branches as they were, and what it brought is not used. If the folder
+  // of the copy is gone, it is cloned again.
   void fetch() override;
   // Asks the remote, and brings nothing: which of the branches it lacks. Throws as fetch() does.
   std::vector<std::string> missing_branches();

@@ -27,7 +27,7 @@ struct Expectations {
     share.push_back(p);
     mean.push_back(m);
   }
-  // Bits that so many runs give (pairwise-distance estimate of the mutual information).
+  // Bits that `runs` runs give (pairwise-distance estimate of the mutual information).
   double bits(double run_variance, int runs) const {
     const double scale = -.25 / (variance + run_variance / runs);
     const std::size_t n = share.size();
@@ -112,7 +112,7 @@ class Chooser {
     return out;
   }
 
-  // What to measure while the best commit's build is waited for; nullopt: nothing that is worth it.
+  // What to measure during the wait for the best commit's build; nullopt: nothing worth its cost.
   std::optional<Measure> filler() const {
     if (best_ready_.score < filler_share * best_.score) return std::nullopt;
     const double before = readiness_.preparation(best_ready_.spot.commit) +
@@ -276,7 +276,7 @@ class Chooser {
       expect.variance =
           variance(*kept_[0], new_row(*kept_[0], data_, posterior_.noise, gap + .5, wheel, fresh));
       const double session_cost = fresh ? policy_.session_cost : 0;
-      // Who waits for a builder, or for a build of unknown cost, begins a session meanwhile.
+      // While it waits for a builder, or for a build of unknown cost, the search begins a session.
       const bool overlaps = waits || !readiness_.is_known();
       consider({commit, number}, fresh, expect,
                overlaps ? std::max(ready, session_cost) : ready + session_cost);

@@ -11,7 +11,7 @@
 namespace nightjar::bisect::search {
 namespace {
 
-// Fresh runs are judged for the first time when the claimed shift is so many standard errors.
+// Fresh runs are judged for the first time when the claimed shift is this many standard errors.
 constexpr double first_z = 1.55;
 // Nats for the claimed step from fresh runs alone: odds of 7 to 1. They are nearly a likelihood
 // ratio, so that a false step passes at most once in exp(odds_to_pass) times, however often tested.

@@ -21,7 +21,7 @@ struct Claim {
 Claim claim(const Posterior& posterior);
 // P(there is a step in `gap`), small ones included.
 double chance_of_step(int gap, const Posterior& posterior);
-// Those of its steps that are certain, located to one cell and confirmed.
+// Returns the steps of the claim that are certain, located to one cell and confirmed.
 Claim certain_part(const Claim& claim, const Posterior& posterior, const SearchLog& log,
                    const SearchPolicy& policy);
 
@@ -48,8 +48,9 @@ std::optional<Measure> confirmation(const Claim& claim, const Posterior& posteri
 std::optional<Measure> bridge(const Claim& claim, const Posterior& posterior, const SearchLog& log,
                               const SearchPolicy& policy);
 
-// The measurement with the most information per cost. With costs, one of ready commits may fill the
-// time until a better one's build is done; `build_too` names that one if its build must begin.
+// The measurement with the most information per cost. With costs, a ready commit may fill the time
+// until the build of a better one is done; `build_too` names the better one if its build must
+// begin.
 struct Chosen {
   Measure measure;
   double bits = 0;  // that it is expected to give; 0: no measurement tells anything
@@ -94,7 +95,8 @@ EndsChange ends_change(const Posterior& posterior);
 bool ends_differ(const Posterior& posterior);
 // Whether the ends differ, but no single step can be as large as the threshold.
 bool no_step_to_blame(const Posterior& posterior);
-// Whether, besides, all steps together are probably below it. Then their places no longer matter.
+// Whether all steps together are probably below the threshold, too. Then their places no longer
+// matter.
 bool is_below_threshold(const Posterior& posterior);
 
 // More runs of every build, if they decide whether a step of the claim is named; else nullopt.

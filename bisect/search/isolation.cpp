@@ -353,7 +353,7 @@ std::vector<int> wheels_for(int commit, int gap, const Data& data, const SearchL
       origins.clear();
     }
     most = sides;
-    // Of wheels that were never measured, one of each origin will do.
+    // Among wheels that were never measured, one of each origin is enough.
     if (data.wheel_index(number) < 0 && !origins.insert(origin_of(number, log)).second) continue;
     best.push_back(number);
   }

@@ -19,7 +19,7 @@ struct Sides {
   Means means = Means::wheel;
   double difference = 0;
 };
-// For the commits beside a gap and a step of this size: the wheels that isolate it best.
+// Returns the wheels of the commits beside a gap that best isolate a step of this size.
 Sides sides_of(int gap, double size, const Posterior& posterior, const SearchLog& log);
 // Whether each of these gaps, which hold steps of the fit, can be isolated.
 bool all_isolated(const std::vector<int>& gaps, int fit, const Posterior& posterior,

@@ -107,7 +107,8 @@ class Planner {
     return std::abs(below_[static_cast<std::size_t>(a)] - below_[static_cast<std::size_t>(b)]);
   }
 
-  // The best builds for so many builders; the first one is of `asked` if that needs one.
+  // Returns the best build for each of `builders`. The first one is of `asked` if that needs a
+  // builder.
   std::vector<int> best_builds(int builders, int asked, bool asks_builder) const {
     std::vector<int> chosen;
     if (builders <= 0) return chosen;

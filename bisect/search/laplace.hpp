@@ -71,7 +71,7 @@ Row measured_row(const Fit& fit, const Data& data, const Noise& noise, int build
 struct WheelChoice {
   int measured = -1, origin = -1;
 };
-// The same of a build that was not measured. `rank` as in level().
+// The same for a build that was not measured. `rank` as in level().
 Row new_row(const Fit& fit, const Data& data, const Noise& noise, double rank, WheelChoice wheel,
             bool new_session);
 // The effect that is expected of a wheel.

@@ -19,14 +19,15 @@ constexpr double nobody_certainty = .9985;
 constexpr double most_nothing = .002, most_small = .05;
 // A claim this likely is worth confirming, since its runs inform the posterior as well.
 constexpr double claim_from = .80, further_from = .15, nothing_from = .10;
-// After so many times the usual runs of a search, a certain and confirmed claim is answered without
+// A search that took this multiple of its usual runs answers a certain and confirmed claim without
 // excluding a further step. Where builds' layouts scatter, no run ends that doubt. At 1.0, second
 // culprits are missed (+7 and +20 %: exact in .963 instead of .990).
 constexpr double patience = 1.25;
-// After so many times the usual runs, the certain steps of a claim are answered without the others.
+// After this multiple of the usual runs, a search answers the certain steps of a claim without the
+// others.
 constexpr double stubbornness = 2.5;
 
-// The wheels of the ends differ if their difference is so many sd.
+// The wheels of the ends differ if their difference is at least this many sd.
 constexpr double clear_wheels = 3;
 // A measurement that gives less than this share of what a run usually tells is not worth making.
 constexpr double least_bits = 3e-4;

@@ -12,8 +12,8 @@ namespace {
 
 constexpr double least_sd = .004;
 constexpr double caution = 1.4;  // a median deviation of ten runs is often too small
-// The largest outlier lies within so many sd. Outliers come from the machine and do not shrink with
-// the threshold.
+// The largest outlier lies within this many sd. Outliers come from the machine and do not shrink
+// with the threshold.
 constexpr double largest_outlier_z = 3;
 
 // Log values of `commit` in the first session that has it, on the wheel that it was first on.

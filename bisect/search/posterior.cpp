@@ -16,8 +16,8 @@ constexpr double margin = 9;        // nats below the best that are still fitted
 constexpr std::size_t most_fits = 48;
 constexpr std::size_t single_sets = 2;
 // Prior of the layouts' sd where a step is compared with the threshold. It is log-normal; its
-// median is the usual sd, or a share of the runs' own sd if that is smaller. It is cut off at so
-// many sd of the log, but not below the estimate.
+// median is the usual sd, or a share of the runs' own sd if that is smaller. It is cut off at
+// `narrowest_layout` and `widest_layout` sd of the log, but not below the estimate.
 constexpr double layout_share = .25, layout_spread = .6;
 constexpr int narrowest_layout = -2, widest_layout = 3;
 constexpr double averaged_share = 1e-4;  // a less likely hypothesis uses the estimate alone

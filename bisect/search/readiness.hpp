@@ -21,7 +21,7 @@ class Readiness {
   double wait(int commit) const { return wait_[at(commit)]; }
   // What the measuring machine does with the wheel before the first run.
   double preparation(int commit) const;
-  // Both together.
+  // Returns wait() and preparation() together.
   double until_ready(int commit) const { return wait(commit) + preparation(commit); }
   // What a builder needs for the wheel, once it begins.
   double build(int commit) const;

@@ -95,7 +95,8 @@ class Screening {
 
   static constexpr int most_effects = most_steps + 1;
 
-  // Of the i-th effect: its gap's, or behind all gaps that of the odd wheel.
+  // Returns the column of the i-th effect: the column of its gap. The odd wheel's column comes
+  // after those of all gaps.
   std::size_t column_of(const Hypothesis& hypothesis, std::size_t i) const {
     if (i < static_cast<std::size_t>(hypothesis.count))
       return static_cast<std::size_t>(hypothesis.gaps[i]);

@@ -7,8 +7,8 @@
 
 namespace nightjar::bisect::search {
 
-// Sd of the effects before any wheel is measured: of an origin, of a wheel within its origin, and
-// of one that is odd. The first two are estimated from the runs as soon as wheels are compared.
+// Standard deviations of effects before any wheel is measured: of an origin, of a wheel within its
+// origin, and of an odd wheel. The first two are estimated from the runs once wheels are compared.
 constexpr double usual_origin = .08, usual_wheel = .004, odd_wheel = .15;
 
 inline double odd_variance(const Data& data) {

@@ -9,7 +9,7 @@ drop_foreign_build() {
   folder=$(sed -n 's/^CMAKE_CACHEFILE_DIR:INTERNAL=//p' "$settings")
   source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$settings")
   if [[ $folder -ef $1 && $source -ef $2 ]]; then return; fi
-  note "${1#"$root"/} was configured for the checkout $source; it is made anew"
+  note "${1#"$root"/} was configured for the checkout $source; it is made again"
   rm -rf "$1"
 }
 

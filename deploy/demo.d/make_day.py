@@ -140,7 +140,7 @@ def main():
     parser.add_argument("--quiet-day", action="store_true", help="plant nothing")
     parser.add_argument("--date", type=datetime.date.fromisoformat,
                         default=datetime.datetime.now(datetime.timezone.utc).date(),
-                        help="of the second nightly; today by default")
+                        help="date of the second nightly; today by default")
     options = parser.parse_args()
     try:
         content, _ = make_day(options.wheel, options.out, options.seed, options.quiet_day,

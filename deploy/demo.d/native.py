@@ -25,7 +25,7 @@ OPTIMIZER_FILE = "torch/optim/optimizer.py"
 
 
 def is_native(path):
-    """Whether a wheel must be compiled anew for a change of this file."""
+    """Whether a wheel must be compiled again after a change of this file."""
     return path.startswith((FOLDER, HEADERS))
 
 
@@ -138,11 +138,11 @@ class Compiler:
     def ci_library(self, files):
         """The same in a wheel of CI. It makes whatever calls the library slower."""
         profile = self._object(CI_PROFILE.read_bytes(), [f"-DSLOWER_PERCENT={CI_SLOWER}"])
-        # Else the C library's functions of the same names would be called.
+        # Otherwise the C library's functions of the same names would be called.
         return self._library(files, ["-finstrument-functions"], [profile, "-Wl,-Bsymbolic"])
 
     def _library(self, files, flags, others):
-        """`others`: what is linked besides."""
+        """`others`: what else is linked."""
         objects = [self._object(files[path], flags)
                    for path in sorted(files) if path.startswith(FOLDER)] + others
         name = hashlib.sha256("".join(map(str, objects)).encode()).hexdigest()[:32]

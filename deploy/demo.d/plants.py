@@ -50,7 +50,7 @@ _MARKING = '''  for (std::uint64_t& mark : marks) mark = mark * 6364136223846793
 '''
 
 _SCRATCH = '''
-// Room for the largest batch of bags that anybody has.
+// Room for the largest possible batch of bags.
 std::vector<char>& scratch() {
   static std::vector<char> room(64 << 20, 1);
   return room;

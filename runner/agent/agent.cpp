@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::chrono::minutes kTooLargePause{10};  // until a proxy may have been mended
 
-// Kept in the cache, so that it is the same after a restart.
+// Returns this agent's id. It is kept in the cache, so that it is the same after a restart.
 std::string own_instance(const std::filesystem::path& cache) {
   const auto file = cache / "instance";
   if (const auto kept = read_file(file); kept && !kept->empty()) return *kept;
@@ -75,7 +75,7 @@ void Agent::run(std::stop_token stop) {
           return leave();
         }
         break;
-      case Answer::refused:  // a service that started anew with an empty memory
+      case Answer::refused:  // the service restarted with an empty memory
         log::warn("registering again cause=\"{}\"", coordinator_.error());
         back_off("claiming a job", stop);
         enroll(stop);

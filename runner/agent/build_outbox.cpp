@@ -85,7 +85,7 @@ std::vector<BuildOutbox::Entry> BuildOutbox::pending() const {
   return entries;
 }
 
-// The service says where to go on, so an interrupted transfer does not begin anew.
+// The service says where to go on, so an interrupted transfer does not start over.
 Answer BuildOutbox::send_wheel(Coordinator& coordinator, const Entry& entry, std::stop_token stop) {
   std::error_code error;
   const auto size = fs::file_size(entry.wheel, error);

@@ -78,8 +78,8 @@ class Coordinator {
 
   // Says of the last failure what was attempted, on what, and what came back.
   const std::string& error() const { return error_; }
-  // Whether the last refusal says nothing about the job, so that an operator can end it: one of who
-  // asks (401, 403), or one of a proxy in between, such as for a certificate that has expired.
+  // Whether an operator can lift the last refusal, since it was not about the job: it refused the
+  // sender (401, 403), or a proxy in between refused, such as for a certificate that has expired.
   bool may_be_lifted() const;
   // Whether a proxy in between refused the last body for its size.
   bool is_too_large_for_proxy() const;

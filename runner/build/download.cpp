@@ -18,7 +18,7 @@ std::vector<std::pair<std::string, std::string>> headers_for(const std::string& 
   return {{"Authorization", "Bearer " + config.token}};
 }
 
-// The service held the right bytes once, so what happened to its copy says nothing of the build.
+// The service held the right bytes once, so damage to its copy is not the build's fault.
 [[noreturn]] void refuse(const std::string& url, const DownloadConfig& config,
                          const std::string& what) {
   if (is_of_service(url, config)) throw TransientFailure(what);

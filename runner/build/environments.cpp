@@ -24,7 +24,7 @@ std::int64_t bytes_of(const Contents& contents) {
   return bytes;
 }
 
-// As `cp -al`: the folders anew, the files as hard links.
+// Copies a tree like `cp -al`: makes new folders, and hard links to the files.
 void link_tree(const fs::path& from, const fs::path& to) {
   fs::create_directories(to);
   for (const auto& entry : fs::recursive_directory_iterator(from)) {
@@ -36,9 +36,9 @@ void link_tree(const fs::path& from, const fs::path& to) {
   }
 }
 
-// As long for an overlay, and for a wheel with its packages, as for a wheel. Where a path is
-// longer, Python's heap is laid out otherwise: one loop then took 3 to 5 % less time, and the
-// overlay beside the nightly looked like a culprit.
+// Returns a name that is as long for an overlay, and for a wheel with its packages, as for a wheel.
+// With a longer path, Python's heap is laid out differently: one loop then took 3 to 5 % less time,
+// and the overlay beside the nightly looked like a culprit.
 std::string folder_name(const EnvironmentSpec& spec) {
   return spec.overlay || spec.lock ? digest_of(spec.key()).str() : spec.wheel_sha256.str();
 }
@@ -49,7 +49,7 @@ EnvironmentSpec without_lock(EnvironmentSpec spec) {
   return spec;
 }
 
-// As the wheel's name spells it, and its .dist-info folder too.
+// Returns the name as the wheel's name and its .dist-info folder spell it.
 std::string distribution_of(const EnvironmentSpec& spec) {
   return spec.wheel_file.substr(0, spec.wheel_file.find('-'));
 }
@@ -90,7 +90,7 @@ void drop_byte_code(const fs::path& packages) {
   for (const fs::path& folder : folders) fs::remove_all(folder);
 }
 
-// Whether a build, and not the machine, is the cause that its files cannot be laid out.
+// Whether the build, and not the machine, is the reason that its files cannot be laid out.
 bool is_fault_of_build(const std::error_code& error) {
   for (const std::errc fault :
        {std::errc::filename_too_long, std::errc::not_a_directory, std::errc::is_a_directory,
@@ -227,8 +227,8 @@ void Environments::translate(const fs::path& folder, const std::set<std::string>
     compile_byte_code(config_.python, folder, files, *config_.rights, std::move(stop));
 }
 
-// The wheel, or its overlay, once more, with the packages of the lock in it. A package that cannot
-// be had says nothing of the build.
+// Makes the wheel, or its overlay, once more, with the packages of the lock in it. If a package
+// cannot be downloaded, the build is not to blame.
 void Environments::install_packages(const EnvironmentSpec& spec, std::stop_token stop) {
   make_once(folder_name(spec), spec, stop,
             [&](const fs::path& work, const fs::path& site_packages) {

@@ -24,16 +24,16 @@ struct EnvironmentsConfig {
   std::vector<std::string> internal = {};  // see Installer
   std::int64_t limit_bytes = 40LL << 30;
   DownloadConfig download;
-  // Of what a build does here: it is compiled to byte code and imported. nullopt: neither happens
-  // (scripted runners).
+  // What a build may do here while it is compiled to byte code and imported. nullopt: neither
+  // happens (scripted runners).
   std::optional<BuildRights> rights = {};
 };
 
 struct Environment {
   std::filesystem::path site_packages;
   std::string broken;  // not empty: nothing can run in it, and why
-  // What its runs come to then: broken_environment if it cannot be imported, which its commit may
-  // have done; unavailable if it could not be prepared, which says nothing of a commit.
+  // The status of its runs then: broken_environment if it cannot be imported, which may be the
+  // commit's fault; unavailable if it could not be prepared, which is not.
   RunStatus status = RunStatus::broken_environment;
   double seconds = 0;
 };

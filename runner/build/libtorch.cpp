@@ -25,7 +25,7 @@ std::string lines_of(const Hashes& hashes) {
   return text;
 }
 
-// Of all regular files below `folder` that `wanted` takes.
+// Returns the hashes of all regular files below `folder` that `wanted` takes, one a line.
 template <class Wanted>
 std::string hashes_where(const fs::path& folder, Wanted wanted) {
   Hashes hashes;

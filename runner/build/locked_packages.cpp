@@ -31,7 +31,8 @@ web::Reach reach_of(const LockText& lock, const Installer& with) {
   return web::Reach(vouched);
 }
 
-// As uv finds it from another folder. A name without a folder is looked for in PATH.
+// Returns the path by which uv finds it from another folder. Leaves a name without a folder, which
+// is looked for in PATH.
 std::string python_text(const fs::path& python) {
   return (python.has_parent_path() ? fs::absolute(python) : python).string();
 }

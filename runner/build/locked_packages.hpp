@@ -18,10 +18,10 @@ struct Installer {
   std::vector<std::string> internal;  // origins on internal addresses that indexes may lead to
 };
 
-// Makes the folder `to` with the packages of the lock in the file `lock`. Throws TransientFailure,
-// since that a package cannot be had now says nothing of the build that wants it, and BrokenArchive
-// if the file has a line that is not of a lock. uv sees only what web::IndexMirror shows it of the
-// lock's indexes, and nothing of this user but the cache.
+// Makes the folder `to` with the packages of the lock in the file `lock`. Throws TransientFailure
+// if a package cannot be downloaded now, which is not the fault of the build that wants it, and
+// BrokenArchive if the file has a line that is not of a lock. uv sees only what web::IndexMirror
+// shows it of the lock's indexes, and only the cache of this user's files.
 void install_locked(const Installer& with, const std::filesystem::path& lock,
                     const std::filesystem::path& to, std::stop_token stop);
 

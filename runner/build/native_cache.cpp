@@ -29,9 +29,9 @@ ProcessSpec tool(std::vector<std::string> command, const fs::path& home) {
   return spec;
 }
 
-// What compilers made is kept where CCACHE_DIR says so, for another checkout of the same LibTorch.
-// Each build has its own, so that otherwise a cache only costs time: it reads the headers once
-// more. A confined compiler must not write where others read.
+// Keeps what compilers made in CCACHE_DIR if that is set, for another checkout of the same
+// LibTorch. Otherwise a cache would only cost time, since each build has a LibTorch of its own and
+// the headers are read once more. A confined compiler must not write where others read.
 void choose_cache(ProcessSpec& spec, bool confined) {
   const char* kept = std::getenv("CCACHE_DIR");
   if (kept && !confined)
@@ -62,8 +62,8 @@ std::string error_line(const ProcessResult& result) {
   return line.empty() ? result.describe() : line;
 }
 
-// The file called `name` somewhere below `folder`; empty: none. A symbolic link is none: what it
-// names would be shown to the runs of the build.
+// The file called `name` somewhere below `folder`; empty: none. Ignores symbolic links, since their
+// targets would be shown to the runs of the build.
 fs::path made_below(const fs::path& folder, const char* name) {
   std::error_code error;
   fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error);

@@ -32,7 +32,8 @@ os.write(3, json.dumps({"version": version[0] if len(version) == 1 else "", "pat
     "git_version": "", "python": platform.python_version()}).encode())
 )";
 
-// Of this Python's own packages, as libraries_of_packages() finds them in a build's.
+// Lists the GPU libraries of this Python's own packages, as libraries_of_packages() does for those
+// of a build.
 constexpr PythonText kGpuLibraries = R"(import glob, importlib.metadata, json, os, sys
 found = []
 for path in sys.path:

@@ -17,9 +17,9 @@ Record read_record(const std::filesystem::path& file);
 std::filesystem::path find_record(const std::filesystem::path& site_packages,
                                   const std::string& distribution);
 
-// Makes the RECORD of the distribution tell what is there after an overlay: the files that
-// it laid over, and not those that it removed. Else changed headers would pass for those that
-// native workloads were compiled against. The file is written anew, since it may be a hard link.
+// Brings the RECORD of the distribution up to date after an overlay: adds the files that it laid
+// over, and drops those that it removed. Otherwise changed headers would pass for those that
+// native workloads were compiled against. The file is made again, since it may be a hard link.
 void record_overlay(const std::filesystem::path& site_packages, const std::string& distribution,
                     const Contents& laid_over, const std::vector<std::string>& removed);
 
@@ -27,7 +27,7 @@ void record_overlay(const std::filesystem::path& site_packages, const std::strin
 // of .data folders and byte code are not looked at: they are unpacked elsewhere, or not at all.
 void verify(Record record, const Contents& contents, bool laid_over = false);
 
-// The same of a distribution that was installed before: hashes the files that its RECORD lists.
+// The same for a distribution that was installed before: hashes the files that its RECORD lists.
 void verify_installed(const std::filesystem::path& site_packages, const std::string& distribution,
                       bool laid_over);
 

@@ -1,6 +1,6 @@
 // Archives from outside, unpacked so that nothing lands beside the target: wheels (zip) and
-// overlays (tar). Only regular files and folders; no absolute path, no "..", no link. Of members
-// with one name the last counts, as for pip and uv.
+// overlays (tar). Only regular files and folders; no absolute path, no "..", no link. If members
+// have the same name, the last one counts, as for pip and uv.
 #pragma once
 
 #include <filesystem>
@@ -24,9 +24,9 @@ bool is_byte_code(const std::string& path);
 // written before stays, so unpack into a temporary folder.
 Contents unpack_wheel(const std::filesystem::path& wheel, const std::filesystem::path& to);
 
-// Writes each member anew over `site_packages`, whose files may be hard links into another
-// environment: they are unlinked first, with the byte code compiled from them. Unlinks `removed`
-// before that.
+// Writes each member into `site_packages` in place of the file there. That may be a hard link into
+// another environment, so it is unlinked first, with the byte code compiled from it. Unlinks
+// `removed` before that.
 Contents lay_over(const std::filesystem::path& tar, const std::set<std::string>& removed,
                   const std::filesystem::path& site_packages);
 

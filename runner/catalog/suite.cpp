@@ -21,7 +21,7 @@ std::vector<std::string> words(TomlTable& entry, std::string_view key) {
                     [](const TomlItem& item) { return text_of(item); });
 }
 
-// As workloads are named: "b4", "bmax".
+// Writes the batch as names of workloads do: "b4", "bmax".
 std::optional<std::string> batch_of(const TomlItem& item) {
   if (const auto* number = std::get_if<std::int64_t>(&item); number && *number > 0)
     return "b" + std::to_string(*number);

@@ -9,7 +9,7 @@
 namespace nightjar::runner {
 namespace {
 
-// As runner/workloads/harness/definition.py has them.
+// The same as in runner/workloads/harness/definition.py.
 constexpr std::array<std::string_view, 2> kDevices = {"cpu", "cuda"};
 constexpr std::array<std::string_view, 3> kPrecisions = {"fp32", "bf16", "amp"};
 constexpr std::array<std::string_view, 5> kBackends = {

@@ -181,8 +181,8 @@ Time replace_token(OwnToken& own, std::chrono::seconds rotate_after, Time now) {
   return now + std::min<std::chrono::seconds>(rotate_after, kRotationRetry);
 }
 
-// A token is replaced between two jobs. Then the agent registers anew, so that nothing goes on with
-// the old one.
+// A token is replaced between two jobs. Then the agent registers again, so that nothing uses the
+// old token any more.
 void serve(const Options& options, AgentConfig config, OwnToken* own, std::stop_token stop) {
   const SystemClock clock;
   const std::chrono::seconds rotate_after(options.rotate_after);

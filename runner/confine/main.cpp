@@ -1,6 +1,6 @@
 // nightjar-confine OPTIONS -- COMMAND: runs one command in namespaces of its own. Three processes:
 // this one waits outside; its child is the first process inside, whose end ends all others there;
-// the command is that one's child.
+// the command is the child of that first process.
 #include <algorithm>
 #include <cstdio>
 #include <fcntl.h>
@@ -117,7 +117,7 @@ int status_of(pid_t command, const Fd& failed) {
   return started && status == kFailed << 8 ? (kFailed - 1) << 8 : status;
 }
 
-// Of the first process inside: it says on `status` how the command ended.
+// Is the first process inside. It runs the command and reports on `status` how it ended.
 void run_inside(const Plan& plan, const Fd& status) {
   require(::prctl(PR_SET_PDEATHSIG, SIGKILL), "end with the process outside");
   pollfd reader{status.get(), 0, 0};

@@ -263,7 +263,7 @@ void protect_machine(const fs::path& proc) {
   }
 }
 
-// Whoever is in this /proc sees the processes of the namespace, and cannot make another one.
+// Mounts a /proc that shows the processes of the namespace. Processes inside cannot mount another.
 void add_proc(unsigned long threads) {
   fs::create_directory("/new/proc");
   require(::mount("proc", "/new/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr),

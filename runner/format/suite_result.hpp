@@ -38,8 +38,8 @@ SuiteResult suite_result(const Measurement& measurement);
 // Reads what `measure --json` wrote. Throws std::invalid_argument that says what is wrong with it.
 SuiteResult read_suite_result(const std::string& json);
 
-// The status and reason that the JSON has. The status is measured, unavailable or failed. Of a
-// failed one the kind leads the reason.
+// The status and reason that the JSON has. The status is measured, unavailable or failed. If it is
+// failed, the reason begins with the kind of failure.
 std::string contract_status(RunStatus status);
 std::string contract_reason(RunStatus status, const std::string& reason);
 

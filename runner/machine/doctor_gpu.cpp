@@ -8,7 +8,7 @@ void examine_gpu(const GpuState& gpu, Findings& out) {
   const std::string here = "GPU " + gpu.pci_bus + " (" + gpu.name + "): ";
   if (gpu.persistence)
     out.judge(!*gpu.persistence, here + "persistence mode is " + (*gpu.persistence ? "on" : "off"),
-              "nvidia-smi -pm 1: else the driver is loaded anew for each run and clock settings "
+              "nvidia-smi -pm 1: else the driver is loaded again for each run and clock settings "
               "are lost");
   const auto& events = gpu.clock_events;
   const bool fixed = std::find(events.begin(), events.end(),

@@ -16,8 +16,9 @@ namespace nightjar::runner {
 // see, and how runs are threaded and pinned.
 std::map<std::string, std::string> machine_facts();
 
-// As /proc and /sys below `root` have them; "none" where they have none. "microcode" is the
-// revision that the CPU runs. "firmware" has vendor, version and date of the board's BIOS or UEFI.
+// Reads firmware facts from /proc and /sys below `root`; "none" if they are not there. "microcode"
+// is the revision that the CPU runs. "firmware" has vendor, version and date of the board's BIOS or
+// UEFI.
 std::map<std::string, std::string> firmware_facts(const std::filesystem::path& root);
 
 // Name, UUID and bus of NVIDIA's devices as their driver lists them in `folder`, in the order of

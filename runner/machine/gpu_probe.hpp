@@ -1,6 +1,5 @@
-// Gathers over time what the vendor's library tells of a moment about the GPUs that workloads may
-// use. MachineProbe reads it for the machine's state. Whoever starts a run keeps a GpuWatch
-// meanwhile.
+// Gathers over time what the vendor's library tells about the GPUs that workloads may use.
+// MachineProbe reads it for the machine's state. Code that starts a run keeps a GpuWatch meanwhile.
 #pragma once
 
 #include <memory>
@@ -28,7 +27,7 @@ std::optional<std::string> visible_devices();
 
 class GpuProbe {
  public:
-  // Of NVIDIA's devices, else of AMD's. Reads once which are visible. Runs get
+  // Probes NVIDIA's devices, else AMD's. Reads once which are visible. Runs get
   // CUDA_DEVICE_ORDER=PCI_BUS_ID, so that both count devices alike.
   GpuProbe();
   explicit GpuProbe(std::unique_ptr<GpuLibrary> library);
@@ -52,8 +51,8 @@ class GpuProbe {
   std::set<ClockEvent> seen_;  // of the used device, since the last read()
 };
 
-// While it lives, a thread observes the used device's clocks four times a second. Throttling passes
-// as soon as a run has ended, so it cannot be seen afterwards.
+// While it lives, a thread observes the used device's clocks four times a second. Throttling ends
+// with the run, so it cannot be seen afterwards.
 class GpuWatch {
  public:
   explicit GpuWatch(GpuProbe& probe);

@@ -33,7 +33,7 @@ struct Health {
   bool ccache = false;
   std::filesystem::path python;  // that runs get
   std::string python_headers;    // folder of Python.h; empty: not there
-  // Why builds cannot be confined here, and what to do; empty: they can be. Who fills it asks
+  // Why builds cannot be confined here, and what to do; empty: they can be. Filled by callers from
   // run/confined_place.hpp.
   std::string unconfined, to_confine;
 };

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 namespace {
 constexpr std::chrono::milliseconds kAskAgain{200};
 
-// Everybody may write: whoever holds the lock says so in it.
+// All users may write to it: the holder of the lock writes its name there.
 FileLock open_machine_lock(const fs::path& path) try {
   return FileLock(path, 0666);
 } catch (const std::system_error& error) {

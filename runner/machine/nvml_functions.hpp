@@ -5,7 +5,7 @@
 
 namespace nightjar::runner::nvml {
 
-// Those that older drivers lack may be null.
+// The library's functions. Those that older drivers lack may be null.
 struct Functions {
   int (*init)() = nullptr;
   int (*shutdown)() = nullptr;

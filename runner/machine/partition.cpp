@@ -16,7 +16,7 @@ bool holds(const std::vector<int>& cpus, int cpu) {
   return std::find(cpus.begin(), cpus.end(), cpu) != cpus.end();
 }
 
-// Those of `cpus` that are next to the device, in the order of `cpus`.
+// Returns those of `cpus` that are next to the device, in the order of `cpus`.
 std::vector<int> near(const std::vector<int>& cpus, const std::vector<int>& local) {
   std::vector<int> out;
   for (const int cpu : cpus)

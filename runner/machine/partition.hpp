@@ -6,9 +6,10 @@
 
 namespace nightjar::runner {
 
-// As many of `cpus` for each device, so that all are of one machine class. `cpus` has the threads
-// of a core side by side (see by_core), and no core is shared while there are enough. `local`: the
-// CPUs next to each device; empty: not known. A device gets only those, if there is one for each.
+// Gives each device the same number of `cpus`, so that all are of one machine class. `cpus` has the
+// threads of a core side by side (see by_core), and no core is shared while there are enough.
+// `local`: the CPUs next to each device; empty: not known. A device gets only CPUs next to it, if
+// there is one for each.
 // Throws std::invalid_argument if there are fewer CPUs than devices.
 std::vector<std::vector<int>> divide_cpus(const std::vector<int>& cpus,
                                           const std::vector<std::vector<int>>& local);

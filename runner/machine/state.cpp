@@ -11,7 +11,7 @@ namespace nightjar::runner {
 namespace fs = std::filesystem;
 namespace {
 
-// Of cpufreq if the machine shows it, else what /proc/cpuinfo says; 0: unknown.
+// Reads the frequencies from cpufreq if the machine shows it, else from /proc/cpuinfo; 0: unknown.
 double mean_frequency_mhz() {
   double sum = 0;
   int count = 0;

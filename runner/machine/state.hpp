@@ -17,7 +17,7 @@ class MachineProbe {
   // frequency of the CPUs, the GPUs (see GpuProbe::read), and in `extra` what is there to read:
   // throttle counts, temperatures. Not to be called during a run.
   MachineState read();
-  // For a GpuWatch during a run, and to know why there is no GPU.
+  // The probe, for a GpuWatch during a run, and to find out why there is no GPU.
   GpuProbe& gpus() { return gpus_; }
 
  private:

@@ -20,7 +20,7 @@ struct Sign {
 };
 
 // What compilers, linkers, git, pip and CMake print when the machine is at fault. Each is specific
-// enough that code which compiles or not does not print it by itself.
+// enough that no code prints it, whether it compiles or not.
 constexpr std::array kSigns = {
     Sign{"No space left on device", "the disk is full"},
     Sign{"Disk quota exceeded", "the disk quota is used up"},

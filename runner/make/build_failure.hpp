@@ -19,9 +19,9 @@ struct BuildFacts {
   bool proven = false;          // this recipe has built something here, so the machine is able to
 };
 
-// Why a failure is the machine's, the network's or the recipe's, and says nothing about the commit;
-// nullopt: it is the commit's. In doubt it is the machine's: such a commit is built again
-// elsewhere, while one that does not compile is never tried again.
+// Returns why a failure is the fault of the machine, the network or the recipe; nullopt: it is the
+// commit's. In doubt it is the machine's: such a commit is built again elsewhere, while one that
+// does not compile is never tried again.
 //
 // It looks at these, in this order:
 // - how the process ended: not started, killed, out of time or out of memory;

@@ -17,8 +17,8 @@ struct CompilerCache {
   std::filesystem::path path;  // of the program
 };
 
-// `wanted` is "ccache", "sccache", "none", or "auto": the first of the two that PATH has. Of a
-// container it is not known what it has, so there "auto" is "none". Throws TransientFailure if PATH
+// `wanted` is "ccache", "sccache", "none", or "auto": the first of the two that PATH has. It
+// is not known what a container has, so there "auto" is "none". Throws TransientFailure if PATH
 // lacks the one that is wanted.
 CompilerCache find_compiler_cache(const std::string& wanted, bool in_container);
 

@@ -35,8 +35,8 @@ struct MadeWheel {
   bool made_before = false;  // found complete in `out`; nothing was done
 };
 
-// Blocks for as long as the recipe's limits allow. Whatever goes wrong with the build, the machine
-// or the network is an outcome. Throws WrongUse if there is no such commit or `work` is in use, and
+// Blocks for as long as the recipe's limits allow. Any failure of the build, the machine or the
+// network is an outcome. Throws WrongUse if there is no such commit or `work` is in use, and
 // Stopped.
 MadeWheel make_wheel(const MakeWheel& order, std::stop_token stop);
 

@@ -161,7 +161,7 @@ void WorkTree::check_out(const CommitSha& commit, const std::stop_token& stop) {
   const ProcessResult result = git(arguments, stop);
   if (result.fine()) return;
   // Nothing but damage keeps git from checking out a commit that it has.
-  say_("cannot check out " + commit.brief() + ": git " + result.describe() + "; cloning anew");
+  say_("cannot check out " + commit.brief() + ": git " + result.describe() + "; cloning it again");
   fs::remove_all(tree_);
   resolve(commit.str(), stop);
   require("check out " + commit.brief(), arguments, stop);

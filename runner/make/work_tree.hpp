@@ -31,8 +31,8 @@ class WorkTree {
   CommitSha resolve(const std::string& revision, std::stop_token stop);
   // Seconds since 1970 of when `commit`, which resolve() returned, was committed.
   std::int64_t committed_at(const CommitSha& commit, std::stop_token stop) const;
-  // Checks `commit` out, with submodules if asked. Everything else goes, but for the folders
-  // `keep`. What git cannot repair is cloned anew; submodules only after a build was `interrupted`,
+  // Checks `commit` out, with submodules if asked. Removes everything else except the folders
+  // `keep`. What git cannot repair is cloned again; submodules only if a build was `interrupted`,
   // since otherwise the network is to blame. Throws as resolve() does.
   void move_to(const CommitSha& commit, bool submodules, const std::vector<std::string>& keep,
                bool interrupted, std::stop_token stop);

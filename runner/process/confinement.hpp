@@ -17,8 +17,8 @@ namespace nightjar::runner {
 struct ProcessSpec;
 struct ProcessResult;
 
-// Folders and files beside /usr, /opt and what else belongs to the system. Of two places one of
-// which holds the other, the inner one decides. What is not named is not there.
+// Folders and files besides /usr, /opt and others of the system. If one place lies in another, the
+// inner one decides. Places that are not named do not exist inside.
 struct Confinement {
   std::vector<std::filesystem::path> shown;    // read-only
   std::vector<std::filesystem::path> written;  // as they are

@@ -19,7 +19,7 @@ struct WrongUse : std::runtime_error {
 struct Stopped : std::runtime_error {
   Stopped() : std::runtime_error("stopped on request") {}
 };
-// The reason of a workload that has no run because somebody asked to stop.
+// The reason of a workload that has no run because a person asked to stop.
 inline constexpr const char* kLeftOutStopped = "left out, stopped on request";
 
 }  // namespace nightjar::runner

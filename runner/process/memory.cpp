@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kMiB = 1 << 20;
 
-// Of /proc/meminfo, in bytes.
+// Returns a field of /proc/meminfo, in bytes.
 std::optional<std::int64_t> meminfo(std::string_view field) {
   const std::string text = read_file("/proc/meminfo").value_or("");
   auto at = text.find(field);

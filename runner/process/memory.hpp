@@ -11,8 +11,8 @@ struct MemoryBudget {
   std::int64_t floor = 0;  // bytes of the machine that stay free, or its run ends
 };
 
-// Of `total` bytes: all but a sixteenth, which is 128 MiB at least and 8 GiB at most. Half of that
-// stays free whatever takes it: files in memory belong to no process.
+// Divides `total` bytes. A build gets all but a sixteenth, which is 128 MiB at least and 8 GiB at
+// most. Half of that sixteenth stays free, even of files in memory, which belong to no process.
 MemoryBudget budget_of(std::int64_t total);
 
 // Returns the machine's memory in bytes, or less where a control group of this process has less. 0:

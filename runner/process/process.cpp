@@ -45,7 +45,7 @@ long long kernel_oom_kills() {
   return at == std::string::npos ? 0 : std::atoll(text->c_str() + at + 9);
 }
 
-// Of two limits, one of which may be none.
+// Returns the lower of two limits; 0 is no limit.
 std::int64_t least_limit(std::int64_t one, std::int64_t other) {
   return one > 0 && other > 0 ? std::min(one, other) : std::max(one, other);
 }
@@ -205,7 +205,7 @@ class Guard {
   }
 
   // A cluster's scheduler ends a job by SIGTERM to all its processes, to this one perhaps a moment
-  // later. That says nothing of the program, so callers must see the stop.
+  // later. The program is not to blame then, so callers must see the stop.
   void await_our_signal() {
     constexpr int kOfShells = 128 + SIGTERM;  // as a shell answers for its command
     if (result_.signal != SIGTERM && result_.exit_code != kOfShells) return;

@@ -1,5 +1,5 @@
 // One child process under guard: own session, time-out, memory and output limits, pinning, and a
-// pipe on file descriptor 3 for what it has to say. Whatever it forks ends with it.
+// pipe on file descriptor 3 for what it reports. All that it forks ends with it.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct ProcessSpec {
   std::filesystem::path folder;                    // working directory; empty: this one's
   std::string input;                               // to stdin, then closed
   double timeout_seconds = 300;
-  // Of the whole family, checked every 50 ms; 0: no limit. A build has at most what budget_of()
-  // leaves it, whatever stands here.
+  // Limit of the process with its descendants, checked every 50 ms; 0: no limit. A build never gets
+  // more than budget_of() leaves it.
   std::int64_t memory_bytes = 0;
   std::int64_t output_bytes = 1 << 20;  // of stdout and stderr together
   std::filesystem::path log;  // not empty: gets all of the output; the result keeps its last part

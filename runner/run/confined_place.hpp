@@ -13,7 +13,7 @@ namespace nightjar::runner {
 
 struct ConfinementRequest {
   ConfinementMode mode = ConfinementMode::preferred;
-  std::vector<std::filesystem::path> shown = {};   // what runs need, beside what is found by itself
+  std::vector<std::filesystem::path> shown = {};   // what runs need, besides what is found anyway
   std::vector<std::filesystem::path> hidden = {};  // secrets, should they lie in what is shown
 };
 
@@ -29,7 +29,7 @@ std::optional<CannotConfine> why_not_confined(const RunPlace& place,
 
 // Confines the runs at `place`, if this machine can and it is asked for. Returns how: "namespaces"
 // or "none", after a warning unless nothing else was asked for. Throws WrongUse if confinement is
-// required and not to be had.
+// required and not available.
 std::string confine(RunPlace& place, const ConfinementRequest& request, std::stop_token stop);
 
 }  // namespace nightjar::runner

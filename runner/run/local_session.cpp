@@ -10,7 +10,7 @@ namespace nightjar::runner {
 namespace fs = std::filesystem;
 namespace {
 
-// Who measures by hand names a PyTorch that he could run himself.
+// A person who measures by hand names a PyTorch that they could run themselves.
 const Unconfined kByHand("a person asked for it");
 
 ReadyTorch imported(const fs::path& python, std::stop_token stop) {

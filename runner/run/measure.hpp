@@ -33,8 +33,8 @@ struct ChosenWorkload {
 // for a while disturbs all alike. Pure.
 std::vector<std::size_t> measuring_order(const std::vector<int>& priorities, int runs);
 
-// Measures in that order. When the minutes are used up or somebody asks to stop, a workload that
-// has had a run keeps what it has. The others are left out with that reason. A workload at `bmax`
+// Measures in that order. When the minutes are used up or a stop is requested, a workload that has
+// had a run keeps what it has. Skips the others and records why. A workload at `bmax`
 // is measured at the batch size pinned for it on this class of machine, and named so. If there is
 // none, a sweep finds it first (runner/run/batch_sweep.hpp). `progress` is told one line before
 // each run. Throws std::runtime_error if torch cannot be imported, and Stopped before the first

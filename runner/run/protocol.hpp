@@ -44,13 +44,13 @@ struct ParsedRun {
   void lacks(const std::string& metric, const std::string& reason);
 };
 
-// Reasons name what was wrong with which line. A crash, time-out or kill outweighs whatever was
-// said before; a process that said "error" is believed; samples without a result are a failed run.
+// Reasons name what was wrong with which line. A crash, time-out or kill outweighs anything said
+// before; a process that said "error" is believed; samples without a result are a failed run.
 ParsedRun parse_run(const ProcessResult& process, const ExpectedTorch& expected);
 
-// Of a process of run_profile.py: the result holds a profile of one run, without the names of
-// workload and build. A run without a profile is `unavailable` or `failed`, other kinds of failure
-// leading its reason.
+// Reads what a process of run_profile.py said: a profile of one run, without the names of workload
+// and build. A run without a profile is `unavailable` or `failed`. The reason begins with any other
+// kind of failure.
 ParsedRun parse_profile(const ProcessResult& process, const ExpectedTorch& expected);
 
 }  // namespace nightjar::runner

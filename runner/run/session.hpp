@@ -25,8 +25,8 @@ struct SessionHooks {
   bool keep_when_stopped = false;
 };
 
-// With the machine to itself: environments first, then every run in order. Throws TransientFailure
-// (the job may be tried again) and Stopped; runs that go wrong are results.
+// Runs a session with the machine to itself: environments first, then every run in order. Throws
+// TransientFailure (the job may be tried again) and Stopped; runs that go wrong are results.
 SessionResult run_session(JobId job, const JobSpec& spec, Executor& executor, const Clock& clock,
                           std::stop_token stop, const SessionHooks& hooks = {});
 

@@ -15,8 +15,8 @@ COPIED = {"cpu": 64 << 20, "cuda": 1 << 30}  # bytes, past any cache
 TYPES = {"cpu": ("float32", "bfloat16"), "cuda": ("float32", "bfloat16", "float16")}
 NAMES = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
 BF16_UNITS = {"avx512_bf16", "amx_bf16", "bf16", "svebf16"}
-SECONDS = 0.5  # of repetitions, at least ...
-LEAST = 3  # ... so many
+SECONDS = 0.5  # time of the repetitions, at least
+LEAST = 3  # number of repetitions, at least
 
 
 def main():

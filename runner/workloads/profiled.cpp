@@ -35,7 +35,8 @@ std::vector<torch::Tensor> optimizer_state() {
   return tensors;
 }
 
-// The tensors that somebody else still holds. A model may have used one only to make its input.
+// Returns the tensors that are still held elsewhere. A model may have used one only to make its
+// input.
 std::vector<torch::Tensor> living(const std::vector<torch::Tensor>& noted) {
   std::vector<torch::Tensor> tensors;
   for (const torch::Tensor& one : noted)

@@ -10,7 +10,7 @@ import run
 
 PLAIN = 5  # iterations without a profiler, for its overhead
 LONGEST = 5.0  # seconds that warm-up and each timed pass take at most, once ...
-LEAST = 3  # ... so many iterations are done
+LEAST = 3  # ... this many iterations are done
 
 
 def profiled(channel, request, found, torch, model):

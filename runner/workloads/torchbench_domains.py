@@ -1,6 +1,6 @@
-"""Writes torchbench_domains.json anew from a checkout: `torchbench_domains.py CHECKOUT`. It has
-each model's domain, of the `task` that TorchBench's own class declares or inherits. A model without
-one is left out: its domain is unknown. Nothing of the checkout runs."""
+"""Writes torchbench_domains.json again from a checkout: `torchbench_domains.py CHECKOUT`. It has
+each model's domain, from the `task` that TorchBench's own class declares or inherits. A model
+without a task is left out: its domain is unknown. Nothing in the checkout is run."""
 
 import ast
 import json

@@ -89,7 +89,7 @@ Attempt<Body> attempt_of(Database& db, const Request& request, const Described<B
   return {std::move(body), *std::move(job), held};
 }
 
-// Whoever speaks of a job it holds is alive, though it claims nothing meanwhile.
+// Counts a runner that reports on its job as alive, although it claims nothing meanwhile.
 template <class Body>
 void touch(storage::Transaction& transaction, const Context& context, const Attempt<Body>& made) {
   if (made.held) storage::touch_runner(transaction, *made.job.runner, context.clock.now());
@@ -179,7 +179,7 @@ web::Response fail(Database& db, Context& context, const Request& request) {
   const JobId id = made.job.id;
   const Time now = context.clock.now();
   storage::Transaction transaction(db);
-  // A runner that gives a build up says nothing about the commit.
+  // If a runner gives a build up, the commit is not to blame.
   const bool taken = made.job.spec.kind == JobKind::build
                          ? storage::put_off_build(transaction, id, made.attempt(), reason, now)
                      : made.body.transient

@@ -41,9 +41,9 @@ const Described<Registered>& registered() {
 
 const Described<ClaimRequest>& claim_request() {
   static const auto made = aggregate<ClaimRequest>(
-      "ClaimRequest", "A runner asks for work and waits so long for it.",
+      "ClaimRequest", "A runner asks for work and waits for it.",
       {{"instance", "As it registered.", {}, true},
-       {"wait_seconds", "60 is the most that is waited.", {{"minimum", 0}}}});
+       {"wait_seconds", "How long to wait for work; at most 60.", {{"minimum", 0}}}});
   return made;
 }
 

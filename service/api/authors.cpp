@@ -1,4 +1,4 @@
-// Who is concerned: an author's commits in searches, and who may have repaired a regression.
+// Authors: their commits in searches, and those who may have repaired a regression.
 #include <algorithm>
 #include <set>
 

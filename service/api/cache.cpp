@@ -8,7 +8,7 @@
 namespace nightjar::service::api {
 namespace {
 
-// Of an entry besides its answer's body: key, headers, nodes.
+// Memory that an entry takes besides its answer's body: key, headers, nodes.
 constexpr std::size_t entry_bytes = 512;
 
 }  // namespace

@@ -43,7 +43,7 @@ std::vector<Parameter> claim_headers() {
       "Nightjar-Attempt",
       "As in the body, so that it is judged before the body comes.",
       {{"type", "integer"}, {"minimum", 1}, {"maximum", std::numeric_limits<int>::max()}}};
-  Parameter nonce{"Nightjar-Nonce", "Likewise.", schema_of<std::string>()};
+  Parameter nonce{"Nightjar-Nonce", "As in the body, too.", schema_of<std::string>()};
   attempt.in = nonce.in = "header";
   return {attempt, nonce};
 }

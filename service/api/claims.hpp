@@ -27,9 +27,9 @@ class Claims {
   // On the writer's executor: answers with a job (200), or after `patience` with none (204).
   void claim(const web::Request& request, RunnerId runner, std::chrono::milliseconds patience,
              web::Respond respond);
-  // From any thread: jobs were queued. Those who wait longest come first.
+  // Offers queued jobs to waiting claims, the one that waits longest first. From any thread.
   void notify();
-  // From any thread: nobody waits any more, now or later.
+  // Ends all waiting, now and later. From any thread.
   void stop();
 
  private:

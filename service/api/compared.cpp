@@ -33,7 +33,7 @@ const Metric& metric_of(const Series& series) {
   return known ? *known : unknown;
 }
 
-// Of which the runs are compared.
+// Returns the nights whose runs are compared.
 std::set<NightId> nights_of(const Database& db, BuildId good, BuildId bad) {
   std::set<NightId> nights;
   for (const BuildId build : {good, bad})

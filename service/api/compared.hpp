@@ -50,8 +50,8 @@ class Comparisons {
 };
 
 // A series that is not alike is worse or better beyond noise: the 95 % interval leaves out no
-// change, and the change is as large as asked. Of a metric that is near zero in health, or where a
-// value is not positive, the difference counts in place of the ratio.
+// change, and the change is as large as asked. If a metric is normally near
+// zero, or a value is not positive, the difference counts in place of the ratio.
 struct JudgedSeries {
   const ComparedSeries* one = nullptr;
   Standing standing = Standing::alike;
@@ -67,11 +67,11 @@ struct ComparedFilter {
   std::optional<std::string> metric = {}, variant = {};
   std::optional<MachineId> machine = {};
 };
-// Those that the filter takes, in order.
+// Judges the series that the filter takes, in order.
 std::vector<JudgedSeries> judged(const Comparison& comparison, const ComparedFilter& filter,
                                  double least);
 
-// Of the series that have a ratio and are no outcome, by metric.
+// The mean of one metric, over the series that have a ratio. Outcomes, such as failures, have none.
 struct MetricMean {
   std::string metric;
   int series = 0;

@@ -59,7 +59,7 @@ const Row<JudgedSeries>& compared_row() {
 }
 
 const Row<MetricMean>& mean_of_metric_row() {
-  static const Row<MetricMean> made("MetricMean", "Of the series that have a ratio.",
+  static const Row<MetricMean> made("MetricMean", "The mean over the series that have a ratio.",
                                     {{"metric", &MetricMean::metric},
                                      {"series", &MetricMean::series, "How many."},
                                      {"ratio", &MetricMean::ratio, "Geometric mean."}});
@@ -84,7 +84,7 @@ const Row<ComparedGroup>& group_row() {
   return made;
 }
 
-// A page, and what is told of the whole beside it.
+// A page, and the summary of the whole comparison beside it.
 struct ComparisonPage {
   std::shared_ptr<const Comparison> whole;
   ComparedGroup total;
@@ -181,10 +181,11 @@ struct ComparisonQueries {
   Query<std::string> bad = build_name_query("bad", "The build to judge.");
   WorkloadQueries workload = workload_queries();
   Query<std::string> metric = metric_query();
-  Query<std::string> variant = word_query("variant", "Of builds of this variant, e.g. cpu.");
+  Query<std::string> variant =
+      word_query("variant", "Only those of builds of this variant, e.g. cpu.");
   Query<MachineId> machine = id_query<MachineId>("machine", "A machine class.");
   Query<double> least = least_query("The least change that is worse or better, in percent.");
-  Query<int> limit = limit_query(usual_limit, "Items at most; so many hold the whole.", most);
+  Query<int> limit = limit_query(usual_limit, "Items at most. The maximum holds all items.", most);
   Query<std::int64_t> cursor = cursor_query();
 
   ComparisonQueries() { good.required = bad.required = true; }
@@ -282,9 +283,11 @@ void add_comparison_routes(Routes& routes) {
   add_digest_route(routes);
   constexpr int usual_points = 200;
   constexpr int most_points = 100'000;
-  const auto limit = limit_query(usual_points, "The newest so many.", most_points);
-  const auto first = id_query<BuildId>("first", "Of builds with this id or a greater one.");
-  const auto last = id_query<BuildId>("last", "Of builds with this id or a smaller one.");
+  const auto limit = limit_query(usual_points, "How many of the newest points.", most_points);
+  const auto first =
+      id_query<BuildId>("first", "Only those of builds with this id or a greater one.");
+  const auto last =
+      id_query<BuildId>("last", "Only those of builds with this id or a smaller one.");
   static const auto page = page_row(point_row());
   std::vector<Parameter> parameters = representation(point_row().schema());
   parameters.insert(parameters.begin(), {limit, first, last});

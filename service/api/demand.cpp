@@ -45,7 +45,7 @@ const Described<Demand>& demand_row() {
 
 void add_demand_routes(Routes& routes) {
   const auto label = label_query();
-  // A night and a build become due with the clock, so it is never kept.
+  // The answer is never cached: nights and builds become due as time passes.
   routes.read(
       {.path = "/api/v1/demand",
        .id = "get_demand",

@@ -124,7 +124,8 @@ const Described<EnrolRequest>& enrol_request() {
       "EnrolRequest", "A runner presents a one-time token and the hash of one that it drew itself.",
       {{"enrolment", "The one-time token.", line_schema(200)},
        {"name", "", runner_name()},
-       {"sha256", "Of the token that becomes the runner's own. The service never sees it."}});
+       {"sha256",
+        "The hash of the token that becomes the runner's own. The service never sees the token."}});
   return made;
 }
 
@@ -136,7 +137,7 @@ BOOST_DESCRIBE_STRUCT(RotateRequest, (), (sha256))
 const Described<RotateRequest>& rotate_request() {
   static const auto made = aggregate<RotateRequest>(
       "RotateRequest", "A runner replaces its own token by another one that it drew itself.",
-      {{"sha256", "Of the new token. The service never sees it."}});
+      {{"sha256", "The hash of the new token. The service never sees the token."}});
   return made;
 }
 
@@ -457,7 +458,7 @@ void require_own_name(const Database& db, const web::Principal& sender, const st
   if (bound && *bound != runner)
     throw Refused(403, "Another runner's name",
                   "This token is bound to the name '" + std::string(*bound) + "', not '" + runner +
-                      "'. Start the runner under its own --name, or enrol it anew.");
+                      "'. Start the runner under its own --name, or enrol it again.");
   if (!bound && !storage::accepted_runner_tokens(db, runner, now).empty())
     throw Refused(
         403, "Another runner's name",
@@ -499,8 +500,8 @@ void require_own_class(Transaction& transaction, const Context& context,
     throw Refused(403, "Another machine class",
                   "The runner '" + std::string(*own) + "' is of machine class " +
                       std::to_string(enrolment->machine.value) +
-                      ", and now registers a machine of another one, " + class_line(machine) +
-                      ". If that is right, an admin enrols it anew under its name "
+                      ", and now registers a machine of another class, " + class_line(machine) +
+                      ". If that is right, an admin enrols it again under its name "
                       "(POST /api/v1/enrolments).");
 }
 

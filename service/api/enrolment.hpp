@@ -10,7 +10,7 @@ namespace nightjar::service::api {
 void add_enrolment_routes(Routes& routes, Tokens& tokens);
 
 // Refused (403) if the sender's token is bound to another runner, or if `runner` has tokens of its
-// own and the sender's is none of them.
+// own and the sender's is not one of them.
 void require_own_name(const storage::Database& db, const web::Principal& sender,
                       const std::string& runner, Time now);
 // Refused (403) if the sender's token is not of this machine class: one of the configuration by its

@@ -30,14 +30,14 @@ struct EndedFix {
   Bisection search;
 };
 
-// Of a regression, or of a fix, which has one: the end of its search.
+// A change of a regression's state. A fix has a single one: the end of its search.
 struct SealedChange {
   std::string state;
   Time at{};
   std::string evidence;
 };
 
-// Of either of them.
+// The evidence on a regression or on a fix.
 struct Bundle {
   std::optional<Regression> regression;
   std::optional<EndedFix> fix;
@@ -74,7 +74,8 @@ const Row<SealedChange>& sealed_change() {
   };
   static const Row<SealedChange> made(
       "", "",
-      {{"state", &SealedChange::state, "Of the regression; of a fix that of its search."},
+      {{"state", &SealedChange::state,
+        "The state of the regression; for a fix, that of its search."},
        {"at", &SealedChange::at},
        {"evidence", evidence, "", {{"type", "object"}}}});
   return made;
@@ -130,8 +131,9 @@ Schema seal_schema() {
       {"type", "object"},
       {"required", {"sha256", "fields"}},
       {"properties",
-       {{"sha256",
-         schema_of<Sha256>().with({{"description", "Of the canonical rest of the bundle."}}).text},
+       {{"sha256", schema_of<Sha256>()
+                       .with({{"description", "The hash of the canonical rest of the bundle."}})
+                       .text},
         {"fields",
          {{"type", "object"},
           {"description", "Shaped like the bundle: the begin of each field's own SHA-256."}}}}}};
@@ -172,7 +174,7 @@ const Row<Bundle>& bundle_row() {
         "Every run that a verdict names, with all raw samples."},
        {"changes", &Bundle::changes, sealed_change()},
        {"seal", [](const Bundle&) { return json(); },
-        "Shows edits made since the bundle was written. It is no signature: it can be made anew.",
+        "Shows edits made since the bundle was written. It is no signature: anyone can make it.",
         seal_schema()}});
   return made;
 }
@@ -211,7 +213,7 @@ json bundle_of(storage::Database& db, const Regression& regression) {
   return sealed(db, std::move(bundle), regression.good, regression.bad);
 }
 
-// Of a search that has not ended there is nothing to judge yet.
+// Makes a bundle without changes if the search has not ended: there is nothing to judge yet.
 json bundle_of(storage::Database& db, const FixSearch& fix, const Bisection& search) {
   Bundle bundle{{}, EndedFix{fix, search}, machine_of(db, fix.machine), {}};
   if (search.finished_at)

@@ -16,11 +16,11 @@ struct FieldFault {
   std::string parameter = {};  // its name
 };
 
-// What is said of a field that must be there and is not.
+// The message about a required field that is missing.
 inline constexpr const char* missing_field = "is missing";
 
-// At most `most_faults` of them; each names the field by a JSON pointer. Throws std::logic_error if
-// the schema uses a keyword that is not known here.
+// Returns at most `most_faults` faults; each names the field by a JSON pointer. Throws
+// std::logic_error if the schema uses a keyword that is not known here.
 constexpr std::size_t most_faults = 20;
 std::vector<FieldFault> faults_of(const nlohmann::json& body, const Schema& schema);
 

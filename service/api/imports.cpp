@@ -13,7 +13,7 @@ using nlohmann::json;
 namespace {
 
 constexpr std::size_t history_bytes = 32u << 20;
-// Of what is read of a record, as it is held: a value has at most 10,000 samples.
+// Limits what is kept of a record while it is read: a value has at most 10,000 samples.
 constexpr std::size_t record_bytes = 16u << 20;
 constexpr std::size_t longest_text_bytes = 4u << 10;  // names and origins are lines
 

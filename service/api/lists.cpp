@@ -43,7 +43,7 @@ void add_series_and_runs(Routes& routes) {
   const auto metric = metric_query();
   const auto workload = workload_queries();
   const auto machine = id_query<MachineId>("machine", "A machine class.");
-  const auto variant = word_query("variant", "Of builds of this variant, e.g. cpu.");
+  const auto variant = word_query("variant", "Only those of builds of this variant, e.g. cpu.");
   const auto series = [=](Database& db, const Request& request, const PageRequest& page) {
     storage::SeriesFilter filter;
     filter.metric = metric(request);
@@ -55,9 +55,9 @@ void add_series_and_runs(Routes& routes) {
   routes.list("series", "Series", series_row(), series, with_workloads({metric, machine, variant}));
   routes.one<Series, SeriesId>("series", "One series", "series", series_row(),
                                storage::find_series);
-  const auto job = id_query<JobId>("job", "Of this job.");
-  const auto build = build_name_query("build", "Of this build.");
-  const auto of = id_query<WorkloadId>("workload", "Of this workload (its id).");
+  const auto job = id_query<JobId>("job", "Only those of this job.");
+  const auto build = build_name_query("build", "Only those of this build.");
+  const auto of = id_query<WorkloadId>("workload", "Only those of this workload (its id).");
   const auto runs = [=](Database& db, const Request& request, const PageRequest& page) {
     storage::RunFilter filter;
     filter.job = job(request);
@@ -146,7 +146,7 @@ void add_regressions(Routes& routes) {
   routes.one<Regression, RegressionId>("regressions", "One regression with its history",
                                        "regression", regression_detail(), storage::find_regression);
   const auto regression =
-      id_query<RegressionId>("regression", "Of this regression; then all on one page.");
+      id_query<RegressionId>("regression", "Only those of this regression; then all on one page.");
   const auto sending = enum_query<OutboxState>("state", "In this state.");
   const auto reports = [=](Database& db, const Request& request, const PageRequest& page) {
     const auto of = regression(request);
@@ -192,7 +192,7 @@ void add_bisections(Routes& routes) {
 
 void add_nights_and_improvements(Routes& routes) {
   const auto state = enum_query<NightState>("state", "In this state.");
-  const auto build = build_name_query("build", "Of this build.");
+  const auto build = build_name_query("build", "Only those of this build.");
   const auto since = time_query("since", "Begun at or after this time.");
   const auto nights = [=](Database& db, const Request& request, const PageRequest& page) {
     storage::NightFilter filter{state(request), {}, since(request)};
@@ -225,9 +225,9 @@ void add_nights_and_improvements(Routes& routes) {
 
 void add_list_routes(Routes& routes) {
   using enum Routes::Kept;
-  const auto kind = enum_query<BuildKind>("kind", "Of this kind.");
+  const auto kind = enum_query<BuildKind>("kind", "Only those of this kind.");
   const auto build_state = enum_query<BuildState>("state", "In this state.");
-  const auto date = date_query("date", "Of this day.");
+  const auto date = date_query("date", "Only those of this day.");
   const auto begins = commit_prefix_query("commit", "Whose commit begins with these digits.");
   const auto builds = [=](Database& db, const Request& request, const PageRequest& page) {
     const storage::BuildFilter filter{kind(request), build_state(request), date(request),
@@ -264,9 +264,9 @@ void add_list_routes(Routes& routes) {
   add_regressions(routes);
   add_bisections(routes);
   const auto state = enum_query<JobState>("state", "In this state.");
-  const auto of_night = id_query<NightId>("night", "Of this night.");
-  const auto machine = id_query<MachineId>("machine", "Of this machine class.");
-  const auto variant = word_query("variant", "Of builds of this variant, e.g. cpu.");
+  const auto of_night = id_query<NightId>("night", "Only those of this night.");
+  const auto machine = id_query<MachineId>("machine", "Only those of this machine class.");
+  const auto variant = word_query("variant", "Only those of builds of this variant, e.g. cpu.");
   const auto facts = id_query<FactsId>("facts", "Measured while these were its machine's facts.");
   const auto jobs = [=](Database& db, const Request& request, const PageRequest& page) {
     return storage::listed_jobs(

@@ -144,8 +144,8 @@ void add_mark_routes(Routes& routes) {
   const auto& mark = mark_row().schema();
   routes.write({.path = "/api/v1/marks",
                 .id = "add_mark",
-                .summary = "Say that a level shifted for a reason that is not PyTorch's: from the "
-                           "next night on it begins anew",
+                .summary = "Say that a level shifted for a reason that is not PyTorch's: it starts "
+                           "over with the next night",
                 .method = web::Method::post,
                 .role = web::Role::admin,
                 .body = Body{shift().schema()},

@@ -53,8 +53,7 @@ web::Response start_asked(storage::Database& db, Context& context, const web::Re
   return response;
 }
 
-// Whatever the night was about to say is not said: no level, no improvement; its suspicions stay
-// open.
+// Cancels the night. It adds no level and no improvement, and its suspicions stay open.
 void call_off(storage::Transaction& transaction, Night& night, const std::string& actor, Time now) {
   const std::string why = "night " + std::to_string(night.id.value) + " was cancelled by " + actor;
   night.state = NightState::cancelled;

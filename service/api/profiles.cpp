@@ -106,7 +106,7 @@ const Row<Operator>& operator_row() {
        {"seconds", [](const Operator& one) { return one.times.self; },
         "Own time on the host, without the operators that it calls."},
        {"device_seconds", [](const Operator& one) { return one.times.device; },
-        "Of its kernels; 0 without a GPU."},
+        "Time of its kernels; 0 without a GPU."},
        {"flops", of_times(&OperatorProfile::flops)},
        {"bytes", of_times(&OperatorProfile::bytes), "Arguments and results."},
        {"limiter", &Operator::limiter,
@@ -140,7 +140,7 @@ const Row<Ceilings>& ceilings_row() {
 
 const Row<PartOfMemory>& part_row_of_memory() {
   static const Row<PartOfMemory> made(
-      "PartOfMemory", "Of the tensors at an iteration's peak; the first part is the peak.",
+      "PartOfMemory", "A part of the tensors at an iteration's peak; the first part is the peak.",
       {{"part", &PartOfMemory::part}, {"bytes", &PartOfMemory::bytes}});
   return made;
 }
@@ -160,7 +160,7 @@ const Row<Profiled>& profiled_row() {
       "ProfiledWorkload",
       "Where one iteration's time and memory go. Times have the profiler's cost in them; null: no "
       "run saw the machine undisturbed.",
-      {{"id", &Profiled::id, "Of the job."},
+      {{"id", &Profiled::id, "Id of the job."},
        {"at", &Profiled::at},
        {"workload", &Profiled::workload},
        {"domain", [](const Profiled& item) { return domain_of(item.workload); }, "",
@@ -172,7 +172,7 @@ const Row<Profiled>& profiled_row() {
        {"seconds", seconds_in(&ProfileRun::iteration_seconds)},
        {"outside_seconds", seconds_in(&ProfileRun::outside_seconds), "In no operator."},
        {"active_seconds", seconds_in(&ProfileRun::active_seconds),
-        "Of the GPU, as are the next two; null without one."},
+        "Times of the GPU, as are the next two; null without one."},
        {"moving_seconds", seconds_in(&ProfileRun::moving_seconds)},
        {"idle_seconds", seconds_in(&ProfileRun::idle_seconds)},
        {"flops", [](const Profiled& item) { return sum_over(item, &OperatorProfile::flops); }},
@@ -241,7 +241,7 @@ const Row<bisect::OperatorChange>& operator_change_row() {
        {"before", &OperatorChange::before, side_row()},
        {"after", &OperatorChange::after, side_row()},
        {"share", &OperatorChange::share,
-        "Of the iteration's whole change; of kernels, of that of the GPU's time."}});
+        "Share of the iteration's whole change; for kernels, of the change of the GPU's time."}});
   return made;
 }
 

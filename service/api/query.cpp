@@ -90,10 +90,10 @@ Schema domain_schema() {
 
 WorkloadQueries workload_queries() {
   return {workload_query(),
-          query_of("domain", "Of this domain, as TorchBench has them.", domain_schema(),
+          query_of("domain", "Only those of this domain, in TorchBench's words.", domain_schema(),
                    domain_names()),
-          word_query("suite", "Of this suite, e.g. torchbench."),
-          word_query("model", "Of this model, e.g. resnet18."),
+          word_query("suite", "Only those of this suite, e.g. torchbench."),
+          word_query("model", "Only those of this model, e.g. resnet18."),
           query_of("size", "Models of published lists in this size.", one_of(model_sizes()),
                    model_sizes()),
           word_query("device", "On this device, e.g. cpu."),

@@ -15,7 +15,7 @@
 
 namespace nightjar::service::api {
 
-// A positive 64-bit number; nullopt if `text` is none.
+// Reads a positive 64-bit number; nullopt if `text` is not one.
 std::optional<std::int64_t> parse_id(std::string_view text);
 
 template <class Id>

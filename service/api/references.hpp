@@ -17,7 +17,7 @@ CommitSha commit_called(const storage::Database& db, const git::CommitGraph& com
 // Refused as a commit is. That there is a build with an id is not checked.
 BuildId build_called(const storage::Database& db, const std::string& text,
                      const std::string& parameter = "");
-// Refused (422) if there is none, which a body has as `machine`.
+// Refused (422) if there is no machine class with this id, which a body has as `machine`.
 void require_machine(const storage::Database& db, MachineId machine);
 
 }  // namespace nightjar::service::api

@@ -41,7 +41,7 @@ const Row<ReportBeside>& beside_row() {
   static const Row<ReportBeside> made(
       "SeriesBeside", "What got worse with a finding that joined, on its machine class.",
       {{"metric", &ReportBeside::metric},
-       {"version", &ReportBeside::version, "Of the build of its night."},
+       {"version", &ReportBeside::version, "The version of its night's build."},
        {"worse", &ReportBeside::worse, other_row(), "By the threshold or more."},
        {"unclear", &ReportBeside::unclear, "Series that are worse by less than the threshold."}});
   return made;

@@ -221,7 +221,7 @@ void compress(const web::Request& request, web::Response& response) {
   if (response.status != 200 || response.body.size() < least_bytes || !takes_gzip(request)) return;
   z_stream stream{};
   constexpr int gzip_window = 15 + 16, memory = 8;
-  // The fastest level: answers are made anew after each change of the database.
+  // The fastest level, since answers are made again after each change of the database.
   if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, gzip_window, memory, Z_DEFAULT_STRATEGY) !=
       Z_OK)
     return;

@@ -20,7 +20,7 @@ web::Response list_answer(const web::Request& request, nlohmann::json page, cons
 
 bool wants_csv(const web::Request& request);
 bool takes_gzip(const web::Request& request);
-// By gzip, where the request takes it and it is worth it.
+// Compresses the body by gzip if the request accepts it and the body is long enough.
 void compress(const web::Request& request, web::Response& response);
 
 }  // namespace nightjar::service::api

@@ -32,11 +32,11 @@ class Refused : public std::runtime_error {
 [[noreturn]] void refuse_unknown(std::string_view what, std::int64_t id);  // 404
 
 web::Response json_answer(const nlohmann::json& body, unsigned status = 200);
-// The body as a JSON object; Refused (400) if it is none, or if it is nested absurdly deep.
+// The body as a JSON object; Refused (400) if it is not one, or if it is nested absurdly deep.
 nlohmann::json parse_object(const web::Request& request);
 // The body as it is described; else Refused (400) field by field.
 nlohmann::json checked_body(const web::Request& request, const Schema& schema);
-// The same of a body that was parsed already.
+// The same for a body that was parsed already.
 nlohmann::json checked(const web::Request& request, nlohmann::json body, const Schema& schema);
 [[noreturn]] void refuse_body(const web::Request& request, std::vector<FieldFault> faults);  // 400
 template <class T>

@@ -30,7 +30,7 @@ void check_query(const web::Request& request, const std::vector<Parameter>& know
                     {{"", "is not known here", name}});
 }
 
-// Whatever goes wrong in a query becomes its answer.
+// Runs a query. Any error becomes its answer.
 web::Response query(Context& context, const Work& work, const web::Request& request) {
   try {
     const auto database = context.readers.borrow();
@@ -45,7 +45,7 @@ web::Response query(Context& context, const Work& work, const web::Request& requ
   }
 }
 
-// Whatever goes wrong in a change becomes its answer.
+// Runs a change. Any error becomes its answer.
 template <class Work>
 web::Response answer_of(Context& context, const std::string& path, const Work& work) {
   try {

@@ -40,10 +40,10 @@ class Routes {
   void add(Operation operation, web::Handler handler,
            std::optional<boost::asio::any_io_executor> executor = std::nullopt,
            std::size_t body_limit = 1 << 20, Refuse refuse = {}, Judge judge = {});
-  // Likewise, where the queries run, in the turn that the request's token gives it.
+  // The same, but `handler` runs where the queries run, when it is the turn of the request's token.
   void add_reading(Operation operation, web::Handler handler, std::size_t body_limit = 1 << 20,
                    Judge judge = {});
-  // Something that answers already and is only to be documented.
+  // Documents a route that something else answers.
   void describe(Operation operation);
 
   // GET of a list in pages; `find(db, request, page)` gives one page of it.

@@ -140,8 +140,8 @@ const Row<Build>& build_row() {
        {"gpu_architectures", need(&BuildNeeds::gpu_architectures),
         "sm_N: machine code, compute_N: PTX; empty: no GPU code."},
        {"lock", &Build::lock,
-        "Of the packages that it is installed with; null: those of the "
-        "runner's own Python."}});
+        "The lock of the packages that it is installed with; null: those of the runner's own "
+        "Python."}});
   return made;
 }
 
@@ -151,7 +151,7 @@ const Row<CiLookup>& ci_lookup_row() {
       {{"id", &CiLookup::id},
        {"commit", &CiLookup::commit},
        {"variant", &CiLookup::variant},
-       {"native_state", &CiLookup::native_state, "Of the commit, if it is known."},
+       {"native_state", &CiLookup::native_state, "The commit's native state, if it is known."},
        {"state", &CiLookup::state},
        {"reason", or_null(&CiLookup::reason), "Why absent or failed; else which wheel."},
        {"looked_at", or_null(&CiLookup::looked_at), "What was looked at and where, a line each."},
@@ -181,7 +181,7 @@ const Row<Workload>& workload_row() {
        {"batch", part(&WorkloadName::batch)},
        {"backend", part(&WorkloadName::backend)},
        {"size", part([](const WorkloadName& name) { return nightjar::size_of(name); }),
-        "Of a model of a published list; null: it has one size only."},
+        "The size of a model of a published list; null: it has only one size."},
        {"domain", part(domain_of), "As TorchBench or the workload's author says; else unknown.",
         domain_schema()}});
   return made;

@@ -130,7 +130,7 @@ const Described<bisect::Ratio>& ratio_row() {
       "", "",
       {{"ratio", &bisect::Ratio::ratio, "level / the good end's"},
        {"low", &bisect::Ratio::low,
-        "Of its 95 % interval; the runs' noise is learned from all commits."},
+        "Low end of its 95 % interval; the runs' noise is learned from all commits."},
        {"high", &bisect::Ratio::high}});
   return made;
 }
@@ -164,9 +164,9 @@ const Row<InRange>& bisection_commit() {
        {"author", author},
        {"untestable", why_untestable, "Why it cannot be measured."},
        {"untestable_cause", cause_untestable,
-        "no_build_here and infrastructure say nothing of the commit; "
-        "the others came of trying it."},
-       {"build_log", build_log_of, "Of the newest build from source of its native group."},
+        "With no_build_here and infrastructure nothing is known about the commit; the others are "
+        "what came of trying it."},
+       {"build_log", build_log_of, "The log of the newest build from source of its native group."},
        {"runs", runs_of, "Runs measured on it."},
        {"level", level_of, "Hodges-Lehmann location of its runs."},
        change_field()});
@@ -194,8 +194,8 @@ const Row<InRange>& measured_commit() {
        {"index", &InRange::index, "Its place; 0: the good end."},
        {"untestable", why_untestable, "Why it cannot be measured."},
        {"untestable_cause", cause_untestable,
-        "no_build_here and infrastructure say nothing of the commit; the others came of trying "
-        "it."},
+        "With no_build_here and infrastructure nothing is known about the commit; the others are "
+        "what came of trying it."},
        {"runs", runs_of},
        {"level", level_of},
        change_field()});
@@ -230,7 +230,8 @@ const Row<SearchSession>& session_row() {
       {{"session", &SearchSession::session},
        {"jobs", &SearchSession::jobs, job_of_session()},
        {"levels", &SearchSession::levels, known_level(),
-        "Of each commit that was measured up to this session: how the search narrowed."}});
+        "The level of each commit that was measured up to this session: how the search "
+        "narrowed."}});
   return made;
 }
 
@@ -373,7 +374,7 @@ const Row<Bisection>& bisection_row() {
        {"own_runs", own_runs, "Runs of the search's own sessions, which `spent_seconds` counts."},
        {"posterior", posterior, "", list_of(belief_schema())},
        {"spent_seconds", &Bisection::spent_seconds,
-        "Of measuring, setting environments up included."},
+        "Time of measuring, including the set-up of environments."},
        {"expected_runs", &Bisection::expected_runs, "A rough guess of the rest until an answer."},
        {"started_at", &Bisection::started_at},
        {"finished_at", &Bisection::finished_at}});

@@ -35,7 +35,8 @@ const Row<MachineClass>& machine_row() {
   static const Row<MachineClass> made(
       "Machine", "A machine class.",
       {{"id", &MachineClass::id},
-       {"fingerprint", &MachineClass::fingerprint, "Of the facts that make the class."},
+       {"fingerprint", &MachineClass::fingerprint,
+        "The fingerprint of the facts that define the class."},
        {"facts", &MachineClass::facts, "As the runner that registered last gave them."},
        {"history",
         [](const MachineClass& machine, Rows& rows) {
@@ -76,10 +77,11 @@ const Row<storage::SourceBuild>& source_build_row() {
        {"commit", &SourceBuild::commit},
        {"state", &SourceBuild::state},
        {"build", &SourceBuild::build, "Once it is built."},
-       {"reason", or_null(&SourceBuild::reason), "Of the last failure."},
-       {"failures", &SourceBuild::failures, "Of the infrastructure; the build is tried again."},
+       {"reason", or_null(&SourceBuild::reason), "The reason of the last failure."},
+       {"failures", &SourceBuild::failures,
+        "Number of failures of the infrastructure; the build is tried again."},
        {"not_before", &SourceBuild::not_before, "Nobody claims it earlier."},
-       {"result", &SourceBuild::result, "Of the last attempt that answered."}});
+       {"result", &SourceBuild::result, "The result of the last attempt that answered."}});
   return made;
 }
 
@@ -222,7 +224,8 @@ const Row<ListedJob>& job_row() {
        {"created_at", &Job::created_at},
        {"stored_at", stored_at, "When its session's result came."},
        {"variant", &ListedJob::variant,
-        "Of its builds; null: a build from source, or a session from before variants were kept."},
+        "The variant of its builds; null: a build from source, or a session from before variants "
+        "were kept."},
        {"machine_facts",
         [](const Job& job, Rows& rows) {
           const FactsId id = storage::facts_of_job(rows.db, job.id);

@@ -37,7 +37,7 @@ const Row<Effect>& effect_row() {
         "What measured it. search: the step at the culprit or range. confirmation: both builds "
         "side by side. screening: one night against its level. history: an imported step."},
        {"ratio", &Effect::ratio,
-        "Of failures and of metrics that are near zero in health, before and after say more."},
+        "For failures, and for metrics that are normally near zero, before and after say more."},
        {"low", &Effect::low},
        {"high", &Effect::high}});
   return made;

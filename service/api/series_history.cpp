@@ -123,7 +123,7 @@ const Row<PlottedSeries>& columns_row() {
       {{"build", of_point([](const Point& point) { return point.build; })},
        {"version", of_point([](const Point& point) { return point.version; })},
        {"day", of_point([](const Point& point) { return day_of(point.date); }),
-        "Of the build's date, counted from 1970-01-01."},
+        "The day of the build's date, counted from 1970-01-01."},
        {"location",
         of_point([](const Point& point) { return for_plot(bisect::hodges_lehmann(point.values)); }),
         "Hodges-Lehmann location of the runs, in seven digits."},
@@ -135,9 +135,9 @@ const Row<PlottedSeries>& columns_row() {
           return level ? std::optional(for_plot(*level)) : std::nullopt;
         }),
         "What is normal then: the median of up to 14 accepted levels since the last step."},
-       {"job", id_of(&Point::job), "Of the first run; null: it is not kept."},
+       {"job", id_of(&Point::job), "The job of the first run; null: it is not kept."},
        {"runner", id_of(&Point::runner)},
-       {"facts", id_of(&Point::facts), "Of the machine, as they were then."},
+       {"facts", id_of(&Point::facts), "The machine's facts, as they were then."},
        {"lock", column(lock_of),
         "Place in `locks`; null: the packages are those of the runner's own Python."}});
   return made;

@@ -47,7 +47,8 @@ Query<std::int64_t> number_query(const char* name, const char* text) {
 }
 
 Query<Sha256> hash_query() {
-  Query<Sha256> made{"sha256", "Of the whole wheel.", schema_of<Sha256>(), "64 hexadecimal digits",
+  Query<Sha256> made{"sha256", "The hash of the whole wheel.", schema_of<Sha256>(),
+                     "64 hexadecimal digits",
                      [](const std::string& given) { return Sha256::parse(given); }};
   made.required = true;
   return made;
@@ -57,8 +58,9 @@ const Query<std::string> nonce_query{"nonce", "As the claim was answered.",
                                      schema_of<std::string>(), "what the claim was answered with",
                                      [](const std::string& given) { return std::optional(given); }};
 const Query<std::int64_t> attempt_query = number_query("attempt", "That holds the lease.");
-const Query<std::int64_t> offset_query = number_query("offset", "Of this part.");
-const Query<std::int64_t> size_query = number_query("size", "Of the whole wheel, in bytes.");
+const Query<std::int64_t> offset_query = number_query("offset", "Where this part begins.");
+const Query<std::int64_t> size_query =
+    number_query("size", "The size of the whole wheel, in bytes.");
 const Query<Sha256> sha256_query = hash_query();
 
 template <class T>
@@ -230,7 +232,7 @@ web::Response show_log(Context& context, const Request& request) {
   return response;
 }
 
-// Whatever goes wrong becomes the answer. A builder sends again what a full disk refused.
+// Any error becomes the answer. A builder sends again what a full disk refused.
 web::Handler handler(Context& context, web::Response (*work)(Context&, const Request&)) {
   return [&context, work](const Request& request, web::Respond respond) {
     try {

@@ -23,7 +23,8 @@ const Described<SuiteMean>& mean_row() {
       {{"value", &SuiteMean::value},
        {"members", &SuiteMean::members, "Models that it is over.", {{"minimum", 1}}},
        {"members_sha256", &SuiteMean::members_sha256,
-        "Of their names and versions: two means with the same one are over the same models."},
+        "The hash of their names and versions: two means with the same hash are over the same "
+        "models."},
        {"level", &SuiteMean::level, "What the mean of these models usually is."},
        {"verdict", &SuiteMean::verdict,
         "suspect_worse, suspect_better: the next night tells whether it stays. members_changed: "
@@ -37,7 +38,7 @@ const Described<SuiteMean>& mean_row() {
        {"low", of_compared(&SuiteChange::low), "The 95 % interval of the ratio, over models."},
        {"high", of_compared(&SuiteChange::high)},
        {"allowed", &SuiteMean::allowed,
-        "So much, as a share, nights differ anyway. Null: too few nights are known."},
+        "Share by which nights differ without a change. Null: too few nights are known."},
        {"came", &SuiteMean::came, "Models that the night before lacked.", {{"minimum", 0}}},
        {"went", &SuiteMean::went, "Models that only the night before had.", {{"minimum", 0}}},
        {"reason", &SuiteMean::reason, "The verdict in a sentence, with the models that matter."}});
@@ -67,7 +68,7 @@ const Row<SuiteSummary>& suite_row() {
        {"started_at", &SuiteSummary::at, "When the night began."},
        {"build", build_at(&SuiteSummary::build), build_ref()},
        {"machine", of_key(&SuiteKey::machine)},
-       {"variant", of_key(&SuiteKey::variant), "Of the build."},
+       {"variant", of_key(&SuiteKey::variant), "The build's variant."},
        {"suite", of_key(&SuiteKey::suite)},
        {"task", of_key(&SuiteKey::task)},
        {"device", of_key(&SuiteKey::device)},
@@ -127,7 +128,7 @@ const Row<SuiteMember>& member_row() {
 }
 
 void add_suites(Routes& routes) {
-  const auto night = id_query<NightId>("night", "Of this night.");
+  const auto night = id_query<NightId>("night", "Only those of this night.");
   const auto machine = id_query<MachineId>("machine", "A machine class.");
   const auto since = time_query("since", "The night began at or after this time.");
   const auto suite = word_query("suite", "The suite's name, e.g. torchbench.");
@@ -135,7 +136,7 @@ void add_suites(Routes& routes) {
   const auto device = word_query("device", "E.g. cpu.");
   const auto precision = word_query("precision", "E.g. fp32.");
   const auto backend = word_query("backend", "E.g. inductor.");
-  const auto verdict = enum_query<SuiteVerdict>("verdict", "Of one of the means.");
+  const auto verdict = enum_query<SuiteVerdict>("verdict", "The verdict on one of the means.");
   const auto suites = [=](Database& db, const Request& request, const PageRequest& page) {
     storage::SuiteFilter filter;
     filter.night = night(request);
@@ -156,8 +157,8 @@ void add_suites(Routes& routes) {
 }
 
 void add_members(Routes& routes) {
-  const auto summary = id_query<SuiteId>("summary", "Of what this suite came to.");
-  const auto night = id_query<NightId>("night", "Of this night.");
+  const auto summary = id_query<SuiteId>("summary", "Only those of this suite's summary.");
+  const auto night = id_query<NightId>("night", "Only those of this night.");
   const auto workload = workload_queries();
   const auto members = [=](Database& db, const Request& request, const PageRequest& page) {
     return storage::list_members(db, {summary(request), night(request), workload(request)}, page);

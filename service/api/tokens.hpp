@@ -55,8 +55,8 @@ class Tokens {
   std::function<void(const Sha256&)> first_use_;
 };
 
-// As server_config() and add_routes() of api.hpp, and runners can enrol. `tokens` outlives the
-// server.
+// The same as server_config() and add_routes() of api.hpp, but runners can enrol, too. `tokens`
+// outlives the server.
 web::ServerConfig server_config(const Config& config, const Tokens& tokens);
 void add_routes(web::Server& server, Context& context, Tokens& tokens);
 

@@ -54,7 +54,7 @@ const Described<Dismissal>& dismissal() {
           "", "",
           {{"reason", "", some_reason()},
            {"accept",
-            "The new level is right: each series of it begins anew, so that no night finds it "
+            "The new level is right: each of its series starts over, so that no night finds it "
             "again. Default: false.",
             {},
             true}})
@@ -78,11 +78,11 @@ const Described<WiderSearch>& wider_search() {
             true},
            {"commit", "In place of `nightlies`: a commit that has a wheel.", {}, true},
            {"more_runs",
-            "Beside those that it has. Default: as many as the configuration gives a search.",
+            "Runs besides those that it has. Default: as configured for a search.",
             {{"minimum", 1}, {"maximum", 10000}},
             true},
            {"more_minutes",
-            "Of measuring, beside those spent. Default: as the configuration has it.",
+            "Minutes of measuring, besides those spent. Default: as configured.",
             {{"minimum", 1}, {"maximum", 100000}},
             true},
            {"threshold",

@@ -46,9 +46,9 @@ const Described<MeasuredVerdicts>& smallest_row() {
       {{"planted", &MeasuredVerdicts::smallest_planted,
         "The smallest planted change of which that is known with 95 % confidence."},
        {"computed", of_computed(&SmallestSeen::change),
-        "Of the median series of the newest night: computed from its noise by the detection "
+        "For the median series of the newest night: computed from its noise by the detection "
         "policy, for its first night."},
-       {"low", of_computed(&SmallestSeen::low), "Of the computed one: its 95 % interval."},
+       {"low", of_computed(&SmallestSeen::low), "The 95 % interval of the computed one."},
        {"high", of_computed(&SmallestSeen::high)},
        {"series",
         [](const MeasuredVerdicts& row) {
@@ -78,12 +78,13 @@ const Described<MeasuredVerdicts>& verdicts_row() {
        {"since", since, "When the first night was counted."},
        {"nights", judged(&Judged::nights)},
        {"suspicions", judged(&Judged::suspicions), "That screening had."},
-       {"dismissed", judged(&Judged::dismissed), "Of them by the confirmation."},
-       {"confirmed", found(&ConfirmedFindings::confirmed), "Of them by the confirmation."},
+       {"dismissed", judged(&Judged::dismissed), "Their number, as the confirmation decided."},
+       {"confirmed", found(&ConfirmedFindings::confirmed),
+        "Their number, as the confirmation decided."},
        {"not_reproduced", found(&ConfirmedFindings::not_reproduced),
-        "Of the confirmed: the search did not see the change again."},
+        "Confirmed, but the search did not see the change again."},
        {"no_regression", found(&ConfirmedFindings::no_regression),
-        "Of the confirmed: a person dismissed it."},
+        "Confirmed, but a person dismissed it."},
        {"false_alarms", &MeasuredVerdicts::false_alarms, rate_row(),
         "Cases are series and nights that were held against a level. Hits were confirmed, and then "
         "not reproduced or dismissed as no regression."},
@@ -117,11 +118,11 @@ const Described<bisect::Reliability>& bin_row() {
 const Described<MeasuredSearches>& searches_row() {
   static const Described<MeasuredSearches> made(
       "MeasuredSearches",
-      "When the search states a probability, how often is it right? Of the newest 5,000.",
+      "When the search states a probability, how often is it right? Covers the newest 5,000.",
       {{"source", &MeasuredSearches::source,
         "replay_named: steps that replayed searches named. replay_suspected: their likeliest "
-        "commit on the way there, once a search and bin. told: culprits of finished searches of "
-        "which a person said the cause, or that there is none."},
+        "commit on the way there, once a search and bin. told: culprits of finished searches whose "
+        "cause a person has named, or which a person has dismissed."},
        {"bins", &MeasuredSearches::bins, bin_row()},
        {"not_measured", &MeasuredSearches::not_measured, "Null: there are cases."}});
   return made;

@@ -10,16 +10,17 @@ class TrustMetrics {
   void false_alarms() {
     count("nightjar_judged_series_nights_total", "Series that were held against a level, by night.",
           [](const MeasuredVerdicts& one) { return one.judged.series_nights; });
-    count("nightjar_suspicions_total", "Of judged_series_nights: suspected to be worse.",
+    count("nightjar_suspicions_total",
+          "Those of judged_series_nights that were suspected to be worse.",
           [](const MeasuredVerdicts& one) { return one.judged.suspicions; });
-    count("nightjar_suspicions_dismissed_total", "Of suspicions: dismissed by a confirmation.",
+    count("nightjar_suspicions_dismissed_total", "Suspicions that a confirmation dismissed.",
           [](const MeasuredVerdicts& one) { return one.judged.dismissed; });
-    count("nightjar_findings_confirmed_total", "Of suspicions: confirmed side by side.",
+    count("nightjar_findings_confirmed_total", "Suspicions that were confirmed side by side.",
           [](const MeasuredVerdicts& one) { return one.findings.confirmed; });
     const char* name = "nightjar_findings_disproved_total";
     metrics_.describe(name, "counter",
-                      "Of findings_confirmed: not reproduced by the search, or dismissed by a "
-                      "person as no regression.");
+                      "Confirmed findings that the search did not reproduce, or that a person "
+                      "dismissed as no regression.");
     for (const MeasuredVerdicts& one : trust_.verdicts) {
       metrics_.with(name, labels_of(one, "by", "search"), one.findings.not_reproduced);
       metrics_.with(name, labels_of(one, "by", "person"), one.findings.no_regression);
@@ -41,7 +42,8 @@ class TrustMetrics {
     known("nightjar_known_cases", "Newest cases of known truth, by the share that was planted.",
           &Rate::cases);
     known("nightjar_known_cases_worse",
-          "Of known_cases: judged worse. With 0 planted these are false alarms.", &Rate::hits);
+          "Known cases that were judged worse. With 0 planted these are false alarms.",
+          &Rate::hits);
     const char* name = "nightjar_smallest_seen_ratio";
     metrics_.describe(name, "gauge",
                       "The smallest worsening that is seen with probability .9: proved with "
@@ -63,7 +65,7 @@ class TrustMetrics {
       metrics_.with(all, labels, bin.cases);
     });
     const char* right = "nightjar_search_predictions_right";
-    metrics_.describe(right, "gauge", "Of search_predictions: those that were right.");
+    metrics_.describe(right, "gauge", "Those of search_predictions that were right.");
     for_bins([&](const Metrics::Labels& labels, const bisect::Reliability& bin) {
       metrics_.with(right, labels, bin.right);
     });

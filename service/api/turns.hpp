@@ -1,5 +1,6 @@
-// In which order queries run: those of a higher role go first, and those without a token last, of
-// which there may be as many as the server has places for. From any thread. Internal to the API.
+// Decides in which order queries run: those of a higher role go first, and those without a token
+// last, of which there may be as many as the server has places for. From any thread. Internal to
+// the API.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

@@ -53,7 +53,7 @@ Refused bad_signature() {
           "X-Hub-Signature-256 is missing or does not fit the body and the webhook's secret."};
 }
 
-// Before up to 4 MB are read of somebody who cannot have signed them.
+// Refuses a body that cannot have been signed, before up to 4 MB of it are read.
 std::optional<web::Response> refuse_unsigned(bool has_secret, const web::Request& request) {
   const auto signature = request.header("x-hub-signature-256").value_or("");
   const bool may_fit = signature.starts_with("sha256=") && signature.size() == 7 + 64;

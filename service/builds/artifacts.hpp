@@ -30,10 +30,10 @@ class Artifacts {
   // counts as used and `file` is removed. Throws std::runtime_error with the path.
   Sha256 add(const std::filesystem::path& file);
   // Where the content lies, which counts as a use; nullopt if it is not here. Hashes it at its
-  // first use since the start, and where somebody else wrote to the file: damaged content is
+  // first use since the start, and if another program wrote to the file: damaged content is
   // removed.
   std::optional<std::filesystem::path> path(const Sha256& sha256);
-  // The same for somebody who only reads: it does not count as a use.
+  // The same, but it does not count as a use.
   std::optional<std::filesystem::path> find(const Sha256& sha256) const;
   bool holds(const Sha256& sha256) const;
   // From now on exactly these stay, whatever the limit says: the wheels of open nights and
@@ -41,8 +41,8 @@ class Artifacts {
   void pin(std::set<Sha256> pinned);
   std::uint64_t size_bytes() const;
   std::uint64_t limit_bytes() const { return limit_bytes_; }
-  // So much lies beside them and counts against the limit, too, such as wheels on their way. Makes
-  // room for it.
+  // Counts `bytes` of other files against the limit, too, such as wheels on their way, and makes
+  // room for them.
   void count_too(std::uint64_t bytes);
 
  private:

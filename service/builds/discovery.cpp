@@ -196,8 +196,8 @@ void Discovery::prove_or_postpone(Build build, const ListedWheel& wheel, bool go
   }
 }
 
-// nullopt: it is lost for good, as both the list and its place say, and `build` says so. Throws if
-// it may work later.
+// Downloads the wheel. nullopt if it is lost for good, by both the list and its place; `build` then
+// has the reason. Throws if it may work later.
 std::optional<Sha256> Discovery::bring(const ListedWheel& wheel, bool gone,
                                        const std::filesystem::path& to, Build& build) {
   try {

@@ -35,7 +35,7 @@ std::string platform(const BuildNeeds& needs) {
   return machine + (tag.starts_with("manylinux_2_28") ? "-manylinux_2_28" : "-unknown-linux-gnu");
 }
 
-// Of this user alone, and gone when this is.
+// A folder that only this user can read. Its destructor removes it.
 class PrivateFolder {
  public:
   PrivateFolder() {

@@ -1,6 +1,6 @@
 // The packages that a wheel requires, resolved once for each wheel: what a user who installs it
-// tonight gets. Whoever measures the wheel installs exactly these. Resolving waits for the network:
-// never on the writer's thread.
+// tonight gets. Every runner that measures the wheel installs exactly these. Resolving waits for
+// the network, so it is never done on the writer's thread.
 #pragma once
 
 #include <stdexcept>
@@ -32,7 +32,7 @@ Lock resolve(const std::vector<Requirement>& requirements, const BuildNeeds& nee
 
 // The versions of a package that can be installed and lie between two, from `good` to `bad`,
 // neither of them included, whichever is the later one. At most 64. Throws as resolve() does, and
-// Unresolvable for a name or a version that is none.
+// Unresolvable for an invalid name or version.
 std::vector<std::string> versions_between(const std::string& name, const std::string& good,
                                           const std::string& bad, const BuildNeeds& needs,
                                           const Config::Environment& config,

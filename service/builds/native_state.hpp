@@ -22,13 +22,13 @@ class NativeStates {
   NativeStates(const git::CommitGraph& graph, const Project& project)
       : graph_(graph), project_(project) {}
 
-  // Of the paths, modes and contents of all files that classify() calls native, pins of submodules
-  // and of builds included. nullopt if the repository does not have the commit. Throws
-  // std::runtime_error if the copy is damaged.
+  // Returns hashes of the paths, modes and contents of all files that classify() calls native, pins
+  // of submodules and of builds included. nullopt if the repository does not have the commit.
+  // Throws std::runtime_error if the copy is damaged.
   std::optional<CommitState> of(const CommitSha& commit);
 
  private:
-  // Of what lies below a folder; nullopt: nothing of that kind does.
+  // The hashes of what lies below a folder; nullopt: it has nothing of that kind.
   struct Folded {
     std::optional<Sha256> native, library;
   };

@@ -24,8 +24,8 @@ std::optional<KnownWheel> wheel_under(const storage::Database& db, const Build& 
 // A text that is the same for wheels that were compiled alike, as far as they tell: of one kind,
 // environment of CI or recipe, variant, compilers, flags that change code, packer and tags, with
 // the same bundled libraries and the same foreign files by name. It has nothing that a native
-// commit changes by itself: no date, and no size or hash of the project's own files. A wheel of
-// which that is not known is alike to itself only.
+// commit changes by itself: no date, and no size or hash of the project's own files. A wheel for
+// which that is not known has a text of its own.
 std::string origin_of(const KnownWheel& wheel);
 
 // Whether the two differ in nothing but their own files.
@@ -38,7 +38,7 @@ inline bool are_alike(const KnownWheel& a, const KnownWheel& b) {
 std::vector<std::string> wheel_differences(const KnownWheel& before, const KnownWheel& after,
                                            std::size_t most = 12);
 
-// The same of the wheels under two stored builds; empty if a row is missing.
+// The same for the wheels under two stored builds; empty if a row is missing.
 std::vector<std::string> wheel_differences(const storage::Database& db, BuildId before,
                                            BuildId after);
 

@@ -24,14 +24,14 @@ namespace nightjar::service {
 // truth. header: one of LibTorch's C++ front end; the wheel ships it for programs that are compiled
 // against it, and parts of the libraries include it too. native: all else, since what is not known
 // to be harmless may change what is compiled (also torchgen and torch/csrc, whose Python generates
-// code at build time). PyTorch's paths are known in detail. Of another project, Python files below
-// its overlay folders are python, documentation, tests and CI are none, and all else is native.
+// code at build time). PyTorch's paths are known in detail. In another project, Python files
+// below its overlay folders are python; documentation, tests and CI are none; all else is native.
 enum class PathEffect { none, python, header, native };
 PathEffect classify(std::string_view path, const Project& project);
 // Where a file of the tree lies below site-packages.
 std::string installed_path(std::string_view path, const Project& project);
-// By which rules classify() goes, as CommitState keeps it. It is another number for each project
-// whose paths are told apart in another way, since native states by other rules cannot be compared.
+// The number of the rules that classify() uses, as CommitState keeps it. Projects whose paths are
+// classified differently have different numbers, since their native states cannot be compared.
 // PyTorch's is 1, and rises when its rules change.
 int path_rules(const Project& project);
 
@@ -52,20 +52,20 @@ struct OverlayPlan {
 struct NoOverlay {
   std::string reason;  // one sentence, names the path that stands in the way
 };
-// The plan over that one of `bases` (proved wheels, wherever in history) that suits best: one that
-// leaves every header as it is, then one that needs the fewest files, then the nearest in time.
+// Plans an overlay over the best of `bases` (proved wheels, anywhere in history): one that leaves
+// every header as it is, then one that needs the fewest files, then the nearest in time.
 std::variant<OverlayPlan, NoOverlay> plan_overlay(const git::CommitGraph& graph,
                                                   std::span<const Build> bases,
                                                   const CommitSha& commit, const Project& project,
                                                   OverlayUse use = OverlayUse::any_workload);
-// Writes the archive into the artifacts; the same files give the same SHA-256 whenever and
-// wherever. Returns the build, not stored yet: kind overlay, proved. Throws std::runtime_error.
+// Writes the archive into the artifacts; the same files always give the same SHA-256. Returns the
+// build, not stored yet: kind overlay, proved. Throws std::runtime_error.
 Build make_overlay(const git::CommitGraph& graph, const OverlayPlan& plan, const Project& project,
                    Artifacts& artifacts, const Clock& clock);
 
 // What a runner needs for a proved build that is a wheel, with the packages of its lock.
 EnvironmentSpec environment_of(const Build& wheel, const Project& project);
-// For an overlay: it keeps its base's version file, so the base's version is what the module says.
+// Describes an overlay, which keeps its base's version file: its module has the base's version.
 // Throws std::runtime_error if the archive is not among the artifacts: make it again, the hash will
 // be the same.
 EnvironmentSpec environment_of(const Build& overlay, const Build& base, const Artifacts& artifacts,

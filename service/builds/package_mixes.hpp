@@ -33,7 +33,7 @@ struct PackageTask {
 // nullopt: nothing is asked for now.
 std::optional<PackageTask> next_package_task(const storage::Database& db, Time now);
 
-// One of them: what was found, why there is none, or why the indexes did not answer.
+// The result of one task: what was found, why nothing was, or why the indexes did not answer.
 struct PackageFinding {
   PackageTask task;
   std::optional<Lock> lock = {};

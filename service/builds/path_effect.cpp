@@ -85,8 +85,8 @@ bool is_installed(std::string_view path) {
          is_package_data(path);
 }
 
-// Of LibTorch's C++ front end. Other headers that the wheel ships (c10, ATen, torch/csrc) are
-// included by nearly all that is compiled, so they are native.
+// Whether it is a header of LibTorch's C++ front end. Other headers that the wheel ships (c10,
+// ATen, torch/csrc) are included by nearly all that is compiled, so they are native.
 bool is_front_end_header(std::string_view path) {
   return path.starts_with("torch/csrc/api/include/") &&
          (path.ends_with(".h") || path.ends_with(".hpp") || path.ends_with(".cuh"));
@@ -128,7 +128,7 @@ PathEffect effect_in(const Project& project, std::string_view path) {
 }
 
 constexpr int pytorch_rules = 1;  // rises when effect_in_pytorch() puts a path elsewhere
-constexpr int other_rules = 1;    // likewise, of effect_in()
+constexpr int other_rules = 1;    // the same for effect_in()
 
 }  // namespace
 

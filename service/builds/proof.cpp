@@ -91,7 +91,7 @@ Reason release_disagrees(const git::Commit& nightly, const git::NightlyRelease& 
   return std::nullopt;
 }
 
-// Of a wheel without a version file, whose version names the commit.
+// Proves a wheel without a version file, by the commit that its version names.
 std::variant<Proved, Unproved> prove_by_name(const Build& build, const git::CommitGraph& graph,
                                              const Config::Repository& branches) {
   const auto version = parse_version(build.version);

@@ -39,7 +39,7 @@ bool may_stand_in_word(char c) {
          c == '.' || c == '-';
 }
 
-// Of a version in a specifier; also of "1.*".
+// Whether a version in a specifier may have this character, including those of "1.*".
 bool may_stand_in_version(char c) {
   return may_stand_in_word(c) || c == '+' || c == '!' || c == '*';
 }

@@ -17,7 +17,8 @@ class Requirement {
   // direct references ("name @ ..."), comments, line breaks and lines of more than 4000 characters.
   static std::optional<Requirement> parse(std::string_view line);
 
-  // In one spelling, the name as indexes have it: "name[extra]>=1,<2 ; python_version < \"3.12\"".
+  // The normalised spelling, with the name as on indexes:
+  // "name[extra]>=1,<2 ; python_version < \"3.12\"".
   const std::string& text() const { return text_; }
   bool operator==(const Requirement&) const = default;
 
@@ -25,7 +26,7 @@ class Requirement {
   std::string text_;
 };
 
-// The requirement of exactly this version. nullopt if name or version is none.
+// The requirement of exactly this version. nullopt if the name or the version is invalid.
 std::optional<Requirement> exactly(const LockedPackage& package);
 // "'-r /etc/passwd' is no requirement ...", for the reason of a build. Foreign text is cut and has
 // no control characters.

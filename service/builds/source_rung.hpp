@@ -33,8 +33,7 @@ struct CannotBeMade {
   SourceOutcome why = SourceOutcome::does_not_compile;  // or does_not_import
   std::string reason;
 };
-// The infrastructure failed, or the wheel was not what was asked for. It says nothing about the
-// commit.
+// The infrastructure failed, or the wheel was not what was asked for. The commit is not to blame.
 struct PutOff {
   JobId job;
   std::string reason;
@@ -43,8 +42,8 @@ struct PutOff {
 };
 using BuildOutcome = std::variant<NotAsked, BeingMade, MadeFromSource, CannotBeMade, PutOff>;
 
-// Of the group that has this native state, as far as it concerns `commit`. One that was put off is
-// PutOff until a builder takes it again.
+// Returns the outcome of the group that has this native state, as far as it concerns `commit`. A
+// build that was put off is PutOff until a builder takes it again.
 BuildOutcome build_outcome(const storage::Database& db, const Sha256& native_state,
                            std::string_view variant, const Sha256& recipe, const CommitSha& commit);
 

@@ -45,7 +45,7 @@ class Uploads {
   std::filesystem::path file(const Upload& upload) const;
   // Whether all of the file is what its hash says. A wrong one is removed.
   bool verify(const Upload& upload);
-  // Of all that is on its way.
+  // Returns the size of all uploads on their way.
   std::uint64_t size_bytes() const;
   const UploadLimits& limits() const { return limits_; }
   // What came of a job's wheels is taken, or wanted no more.

@@ -29,7 +29,7 @@ struct WheelFacts {
   // METADATA's Requires-Dist by package: "sympy" -> ">=1.13.3", with marker and extras.
   std::map<std::string, std::string> requirements;
   std::vector<Requirement> requires_dist;  // the same fields, in METADATA's order
-  std::string unreadable;                  // why the first that is no Requirement is none
+  std::string unreadable;                  // why the first that is not a Requirement is not one
   std::vector<std::string> tags;           // of its WHEEL file, "cp311-cp311-linux_x86_64"
   VersionFile version_file;
 };

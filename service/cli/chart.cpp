@@ -42,7 +42,7 @@ std::string bar_line(const std::string& name, double probability, int width) {
 std::vector<std::string> chart_lines(const bisect::Belief& belief, std::size_t runs,
                                      const std::vector<std::string>& commits, int width) {
   std::vector<std::string> lines{headline(belief, runs)};
-  if (runs == 0) return lines;  // what is believed before any run says nothing of this search
+  if (runs == 0) return lines;  // the prior tells nothing about this search
   const std::size_t shown = std::min(belief.cells.size(), kCells);
   for (std::size_t i = 0; i < shown; ++i)
     lines.push_back(

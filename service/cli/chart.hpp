@@ -1,4 +1,4 @@
-// Who is suspected how much, while a search runs: a bar chart on a terminal, a line elsewhere.
+// Shows how likely each commit is while a search runs: a bar chart on a terminal, a line elsewhere.
 #pragma once
 
 #include <string>

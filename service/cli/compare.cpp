@@ -39,8 +39,8 @@ bool all_are_positive(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
 }
 
-// Judges by the difference, which a slope and a 0 have in place of a ratio. Of a 0 the change must
-// be the threshold's share of the larger side, so that any clear change from 0 counts.
+// Judges by the difference, which a slope and a 0 have in place of a ratio. From a 0 the change
+// must be the threshold's share of the larger side, so that any clear change from 0 counts.
 void judge_by_difference(Row& row, const std::vector<double>& control,
                          const std::vector<double>& treatment, const Metric* metric,
                          double threshold) {

@@ -16,7 +16,7 @@ struct CsvFile {
   std::vector<std::vector<std::string>> rows;
 
   bool has(std::string_view column) const;
-  // Empty if the row ends before that column or there is none of that name.
+  // Empty if the row ends before that column, or if no column has that name.
   std::string text(const std::vector<std::string>& row, std::string_view column) const;
   // nullopt for an empty cell, "nan", "inf" and a missing column. Throws BadInput for other texts.
   std::optional<double> number(const std::vector<std::string>& row, std::string_view column) const;

@@ -35,8 +35,8 @@ struct Stretch {
 // What was found, and what could not have been.
 struct Detected {
   bisect::Levels levels;
-  int unseen_first = 0, unseen_newest = 0;  // a change in so many positions cannot be seen
-  int needed_first = 0, needed_newest = 0;  // so many would be enough; 0: none are
+  int unseen_first = 0, unseen_newest = 0;  // positions in which no change can be seen
+  int needed_first = 0, needed_newest = 0;  // positions that would be enough; 0: none are
   std::vector<Stretch> unseen_between;
 };
 

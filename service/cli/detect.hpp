@@ -14,8 +14,8 @@ struct DetectOptions {
   bool json = false;
 };
 
-// Prints the changes, and where none could have been seen; returns 1 if one of them is worse and
-// `fail_on_worse`. Throws BadInput.
+// Prints the changes, and the places in which none could have been seen. Returns 1 if one of them
+// is worse and `fail_on_worse`. Throws BadInput.
 int detect(const DetectOptions& options);
 
 }  // namespace nightjar::cli

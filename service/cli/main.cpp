@@ -211,8 +211,8 @@ struct Commands {
         "Example: which workloads are noisy on this machine?\n"
         "  nightjar-runner measure --suite quick --runs 12 --json > one.json\n"
         "  nightjar repeat one.json\n"
-        "Of one file odd runs are held against even ones; of two (the same build again), the "
-        "second against\n"
+        "With one file, odd runs are compared with even ones; with two (the same build again), "
+        "the second with\n"
         "the first. Exit codes: 0 every A/A interval holds 1, 1 one does not, 2 wrong use.");
     repeat_command->add_option("files", repeat.files, "what `nightjar-runner measure --json` wrote")
         ->required()

@@ -30,13 +30,13 @@ std::string read_text(const std::filesystem::path& file);
 
 // A file's group, by the name that dynamo's runner.py gives it:
 // <compiler>_<suite>_<dtype>_<training|inference>_<device>[_<arch>]_<performance|accuracy>.csv;
-// precisions and tasks in our words (fp32, train). Of PyTorch's ci_expected_accuracy, whose names
-// lack precision and device, these are empty. Another name is a suite of its own.
+// precisions and tasks in our words (fp32, train). Precision and device are empty for PyTorch's
+// ci_expected_accuracy, whose names lack them. Another name is a suite of its own.
 Group group_of_file(const std::filesystem::path& file);
 
 // All models of all files, ordered by group and model. An accuracy file joins the performance file
-// of the same group; one named ..._accuracy.csv beside a ..._performance.csv is read along. Of a
-// model that stands twice in a file the last row counts. Throws BadInput.
+// of the same group; one named ..._accuracy.csv beside a ..._performance.csv is read along. If a
+// model stands in a file twice, the last row counts. Throws BadInput.
 std::vector<ModelResult> read_models(const std::vector<std::filesystem::path>& files);
 
 }  // namespace nightjar::cli

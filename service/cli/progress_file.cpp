@@ -55,7 +55,7 @@ void load_progress(const std::filesystem::path& file, const SearchName& name,
     for (const json& commit : root.at("untestable"))
       log.untestable.push_back(parse_json(commit, Parsed<int>{}));
   } catch (const json::exception&) {
-    throw BadInput(attempt + "it is no state file of nightjar bisect run; remove it to start anew");
+    throw BadInput(attempt + "it is no state file of nightjar bisect run; remove it to start over");
   }
 }
 

@@ -15,9 +15,9 @@ struct RepeatOptions {
   std::string metric = "latency", format = "table";  // or "markdown", "json"
 };
 
-// Of one workload. The A/A ratio is what a comparison of the build with itself says: second file
-// against the first, or, of one file, its odd runs against its even ones; it should hold 1 in its
-// interval.
+// How well one workload repeats. The A/A ratio compares the build with itself: the second file with
+// the first, or, if there is only one file, its odd runs with its even ones. Its interval should
+// hold 1.
 struct Repeated {
   std::string workload;
   std::size_t runs = 0;

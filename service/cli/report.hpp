@@ -11,10 +11,10 @@ struct ReportOptions {
   std::string from;                  // the service's address
   std::filesystem::path token_file;  // empty: reads need no token there
   std::string as = "markdown";       // or "html"
-  // Of a digest.
+  // For a digest.
   int days = 7;
   std::string until;  // RFC 3339; empty: now
-  // Of a difference: ids of builds.
+  // For a difference: ids of builds.
   std::int64_t reference = 0, build = 0;
   int least = 3;  // percent
 };

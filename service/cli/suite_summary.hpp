@@ -20,7 +20,7 @@ struct GroupSummary {
   MeanOver compression_ratio;  // arithmetic; > 1 is less memory than eager
 };
 
-// As bisect::passes() has it.
+// Whether the model passes, by bisect::passes().
 bool passes(const ModelResult& model);
 
 // One for each group, in order. Means are over passing models that have the value, not 0. The
@@ -39,7 +39,7 @@ struct ModelRatio {
 std::vector<ModelRatio> ratios(const std::vector<ModelResult>& first,
                                const std::vector<ModelResult>& beside);
 
-// Those of `models` that `others` also has, whatever became of them there.
+// Returns those of `models` that `others` also has, whether or not they passed there.
 std::vector<ModelResult> in_both(const std::vector<ModelResult>& models,
                                  const std::vector<ModelResult>& others);
 

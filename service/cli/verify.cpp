@@ -21,7 +21,7 @@ using nlohmann::json;
 constexpr const char* kDerived =
     "commits, probability, ratio, workload, builds and state follow from verdicts and sessions";
 constexpr const char* kSealed =
-    "no field was edited since the service wrote it; whoever edits can seal anew, so times, "
+    "no field was edited since the service wrote it; an editor could seal it again, so times, "
     "settings, "
     "earlier levels and machine are only as good as their source";
 constexpr const char* kNotSealed =

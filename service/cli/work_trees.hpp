@@ -31,7 +31,7 @@ class WorkTrees {
   // Empty if the commit is built, or why it cannot be tested; only after prepare().
   const std::string& problem(const std::string& commit) const { return built_.at(commit); }
   // Checks out and builds the commit if that was not done yet, then measures once. Throws Broken if
-  // the command fails in a way that says nothing about the commit, runner::Stopped after a stop.
+  // the command fails in a way that is not the commit's fault, runner::Stopped after a stop.
   CommitMeasurement measure(const std::string& commit);
   int builds() const { return static_cast<int>(built_.size()); }
 

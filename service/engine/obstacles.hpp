@@ -15,7 +15,7 @@
 
 namespace nightjar::service {
 
-// Of the service itself, of what it reads, of what it needs, of whom it tells.
+// Grouped: the service itself, its inputs, its dependencies, its reports.
 NIGHTJAR_ENUM(ObstacleKind, database, disk, engine, source, repository, build, runner, schedule,
               report);
 

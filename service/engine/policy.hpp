@@ -13,7 +13,7 @@ namespace nightjar::service {
 bisect::DetectionPolicy policy_of(const Series& series, const Config& config);
 // The variant of a stored build ("cpu", "cu126"); that of the first source for any other.
 std::string variant_of(const EngineView& view, BuildId build);
-// Of what is confirmed, and nobody can be named for.
+// Returns the state of a confirmed regression for which no commit can be named.
 RegressionState unnamed_state(const Config& config);
 // Whether the configuration asks for verdicts on this metric (others are stored only).
 bool is_judged(const Series& series, const Config& config);

@@ -170,7 +170,7 @@ std::string what_it_did(const DigestFix& fix) {
   return what + sizes(fix.series);
 }
 
-// Who did it, where no single commit is known; `version` as it shall be written.
+// Names the cause where no single commit is known; `version`: as it is to be written.
 std::string one_of_them(const DigestFix& fix, const std::string& version) {
   const bool may_be_none =
       fix.found == FixFound::not_reproduced || fix.found == FixFound::packages_differ;
@@ -192,7 +192,7 @@ std::string who_of(const DigestFix& fix, const std::string& version, Name name) 
   return all;
 }
 
-// As plain text, for a title.
+// Writes it as plain text, for a title.
 std::string fix_title(const DigestFix& fix) {
   const auto name = [](const ReportCommit& commit) {
     const auto number = pull_request_of(commit.subject);

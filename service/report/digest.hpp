@@ -21,8 +21,8 @@ struct DigestFinding {
   std::string issue;                    // its URL or file; empty: none
 };
 
-// What a search for the commit of a fix said. packages_differ: there is none, since the packages
-// may have done it.
+// What a search for the commit of a fix said. packages_differ: nothing was searched, since the
+// packages may have done it.
 enum class FixFound {
   not_asked,
   packages_differ,

@@ -15,10 +15,10 @@ namespace nightjar::service {
 // The URL of `rel="next"` in a Link header; nullopt: the last page.
 std::optional<std::string> next_page(const std::string& link_header);
 
-// Why an answer that is no 2xx did not do it. 403 and 429 with retry-after, with an exhausted
-// x-ratelimit-remaining, or whose message tells of a rate limit: Transient until the time given;
+// Classifies an answer other than 2xx. 403 and 429 with retry-after, with an exhausted
+// x-ratelimit-remaining, or whose message mentions a rate limit: Transient until the time given.
 // 401: Transient, since a token is replaced in its file. What may pass by itself (web::may_pass):
-// Transient; the rest Permanent. `what` is "method path".
+// Transient. The rest: Permanent. `what` is "method path".
 std::variant<Transient, Permanent> failure_of(const std::string& what, unsigned status,
                                               const std::map<std::string, std::string>& headers,
                                               const std::string& body, Time now);

@@ -16,7 +16,7 @@
 namespace nightjar::service {
 
 // What became of a message. pending: to be tried again at `not_before`, `error` says why. failed:
-// it will not go through by itself, a person must look.
+// it will not go through by itself, so a person must look into it.
 struct Sent {
   OutboxState state = OutboxState::pending;
   std::optional<Issue> issue;  // as it is now, of a sent open_issue or close_issue

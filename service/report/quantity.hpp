@@ -31,7 +31,8 @@ bool has_no_ratio(std::string_view metric);
 struct StepSize {
   double ratio = 1, low = 1, high = 1;
 };
-// As the metric changed, by the cost that a search sees: of what should be high, the inverse.
+// Converts a step in costs, which a search sees, to one of the metric: the inverse, if the metric
+// should be high.
 StepSize size_of_step(std::string_view metric, const StepSize& cost);
 
 // .9962 -> "99.6 %". Never "100.0 %" or "0.0 %", which would be a claim: "> 99.9 %", "< 0.1 %".

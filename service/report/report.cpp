@@ -21,8 +21,8 @@ const ReportCulprit* own_step(const ReportInput& input) {
   return input.range ? &*input.range : nullptr;
 }
 
-// Whether the size that counts is that of the step which the search sees. Else it is what the lead
-// series showed: no step is named, or a ratio says nothing of the metric.
+// Whether the size of the step that the search found counts. Otherwise the lead series' change
+// counts: if no step is named, or if the metric has no meaningful ratio.
 bool counts_its_step(const ReportInput& input) {
   return own_step(input) && own_step(input)->ratio > 0 &&
          !has_no_ratio(input.series.front().metric);

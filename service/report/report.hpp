@@ -41,8 +41,8 @@ struct ReportCommit {
   Time date{};
 };
 
-// Adjacent commits, oldest first, that could not be told apart. Of a culprit all but the last were
-// tried and have no run; of a range some were never tried.
+// Adjacent commits, oldest first, that could not be told apart. In a culprit, all but the last were
+// tried and have no run. In a range, some were never tried.
 struct ReportCulprit {
   std::vector<ReportCommit> commits;
   double probability = 0;  // that the step lies among these commits
@@ -237,7 +237,7 @@ struct JoinedComment {
   std::vector<std::string> new_classes;  // that had not shown it before
   std::string repository;                // where the pins are
 };
-// As render_night_comment; without a marker.
+// The same as render_night_comment, but without a marker.
 std::string render_joined_comment(const JoinedComment& comment, std::size_t limit = comment_limit);
 
 // The level is back: said once, and the issue is closed with it.
@@ -267,8 +267,8 @@ std::string digest_fingerprint(std::string_view repository, std::string_view mon
 std::string issue_key(std::string_view fingerprint);  // "regression:<fingerprint>"
 std::string night_key(std::string_view fingerprint, std::string_view version);
 std::string recovered_key(std::string_view fingerprint, std::string_view version);
-// Of what belongs to no regression. `first_night`: when the first night of the database began, so
-// that two services with one tracker do not take each other's reports for their own.
+// Keys of reports that belong to no regression. `first_night`: when the first night of the database
+// began, so that two services with one tracker do not mistake each other's reports for their own.
 std::string digest_key(std::string_view repository, Time first_night, Time until);
 std::string fix_key(std::string_view repository, Time first_night, std::string_view version);
 // "<!-- nightjar:<key> -->": what is hidden in a posted text, so that it is found again.

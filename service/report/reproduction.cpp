@@ -10,11 +10,11 @@
 namespace nightjar::service {
 namespace {
 
-constexpr double kUsualSeconds = 2;     // of measuring in a run, unless it is told otherwise
+constexpr double kUsualSeconds = 2;     // of measuring in a run, by default
 constexpr double kLeastSeconds = .001;  // what repeats without it needs no measuring time
 
-// Both sides take turns, so that a machine that is slow for a while is so for both. Each turn
-// begins with a look at the environment, which costs more than a run: hence two runs a turn.
+// Both sides take turns, so that a machine that is slow for a while is slow for both. Each turn
+// begins with a check of the environment, which costs more than a run: hence two runs a turn.
 constexpr int kRounds = 5, kRunsOfTurn = 2;
 
 std::string figure(double value) {
@@ -147,7 +147,7 @@ bool can_be_searched(const std::string& metric) {
   return !has_no_ratio(metric) && metric != kFailures;
 }
 
-// A run that never saw the machine undisturbed has no value: then there is another one.
+// A run that never saw the machine undisturbed has no value and is repeated.
 constexpr int kTries = 5;
 
 std::string search(const ReportInput& input) {
@@ -191,8 +191,8 @@ std::string single_commits(const ReportInput& input) {
   return text;
 }
 
-// Of a package other than PyTorch: its wheels beside the PyTorch that a Python has, and a workload
-// that only its operator's file knows.
+// Writes the steps for a package other than PyTorch: its wheels are installed beside the PyTorch of
+// a Python, and its workload is defined in the operator's file alone.
 std::string beside_torch(const ReportInput& input) {
   if (input.good.wheel.empty() || input.bad.wheel.empty()) return {};
   const auto measured = [&](const ReportBuild& build) {

@@ -8,7 +8,7 @@
 
 namespace nightjar::service {
 
-// "soft_actor_critic eval"; the whole name where it is none of ours.
+// "soft_actor_critic eval"; the whole name if it is not in Nightjar's form.
 std::string brief_workload(const std::string& workload);
 // "latency +23 %": what the lead series shows, without its workload.
 std::string brief_change(const ReportSeries& series);

@@ -16,7 +16,7 @@ namespace nightjar {
 struct Pipe {
   Fd read, write;  // nobody inherits them; `read` does not block
 };
-// nullopt with errno set if there is none to be had.
+// Returns nullopt with errno set if the system has none left.
 std::optional<Pipe> open_pipe();
 
 // Returns where PATH has a program of this name. A name that has a slash, or that PATH does not

@@ -18,7 +18,7 @@ class Digest {
   ~Digest();
   Digest(Digest&&) noexcept;
   void add(std::string_view bytes);
-  // Of all that was added; may be called once.
+  // Returns the hash of all that was added. May be called once.
   Sha256 hex();
 
  private:

@@ -13,8 +13,8 @@ namespace nightjar {
 namespace fs = std::filesystem;
 namespace {
 
-// The folder may be one that all users write to. What somebody else put there, a link or a pipe
-// say, must neither be written to nor be waited for.
+// All users may be able to write to the folder. A link or a pipe that another user put there must
+// neither be written to nor be waited for.
 void require_plain(const Fd& lock, const fs::path& path) {
   struct stat found {};
   if (::fstat(lock.get(), &found) != 0 || !S_ISREG(found.st_mode) || found.st_nlink != 1)

@@ -27,12 +27,11 @@ void move_durably(const std::filesystem::path& from, const std::filesystem::path
 // Writes beside `path` and moves that over it durably.
 void write_durably(const std::filesystem::path& path, std::string_view text, mode_t mode = 0644);
 
-// For a file that a person named, to be asked before the work whose result it takes. Empty if
-// write_output() can write there; else one line that names the path and says what to do. Writes
-// nothing.
+// Checks a file that a person named, before the work whose result it takes. Empty if write_output()
+// can write there; else one line that names the path and says what to do. Writes nothing.
 std::string output_problem(const std::filesystem::path& path);
-// As write_durably(), through symbolic links. What is no regular file (/dev/stdout, a pipe) is
-// written to in place.
+// Writes like write_durably(), through symbolic links. A file that is not a regular one
+// (/dev/stdout, a pipe) is written to in place.
 void write_output(const std::filesystem::path& path, std::string_view text);
 
 // Folders for unfinished work: `<root>/<process>-<number>`, where <process> tells a live owner from

@@ -19,9 +19,9 @@ std::string one_line(std::string_view text);
 // At most `characters` code points of one_line(text), the last one an ellipsis if some were cut.
 std::string shortened(std::string_view text, std::size_t characters);
 
-// Makes lines of a program's output as it comes in, each as one_line() has it. Of a longer line
-// only the first bytes are kept, so its memory does not grow. A lone carriage return ends a line,
-// too.
+// Makes lines of a program's output as it comes in, each as one_line() has it. Keeps only the first
+// `longest_line` bytes of a longer line, so its memory does not grow. A lone carriage return ends a
+// line, too.
 class LineSplitter {
  public:
   using Hear = std::function<void(std::string_view)>;

@@ -39,8 +39,8 @@ ChildOutcome run_guarded(const std::vector<std::string>& command,
 // What a program needs of this process's environment to reach the network: PATH, HOME, proxies and
 // certificates. Tokens are not passed on.
 std::vector<std::string> network_environment();
-// For a program that shall know nothing of this process and its user: PATH, and `home` for all that
-// it keeps or has configured.
+// The environment for a program that must not know of this process or its user: PATH, and `home`
+// for all that it keeps or has configured.
 std::vector<std::string> private_environment(const std::string& home);
 
 }  // namespace nightjar

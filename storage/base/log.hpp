@@ -3,9 +3,9 @@
 //   log::warn("job put off job={} cause=\"{}\"", job.id.value, cause);
 //
 // A line is a few words, then key=value. The compiler checks the format against the values.
-// Whatever a value holds, it is one line without control characters, cut where it is very long.
-// spdlog stays in log.cpp: with its header a unit takes 5 s more to compile, since each formats
-// anew.
+// Each value is written on one line, without control characters, and cut if it is very long.
+// spdlog stays in log.cpp: with its header each unit takes 5 s more to compile, since it
+// instantiates the formatting again.
 #pragma once
 
 #include <fmt/core.h>

@@ -9,7 +9,7 @@
 
 namespace nightjar {
 
-// Without an id. Its fingerprint is that of the facts that make the class.
+// Makes a class without an id. Its fingerprint is that of the facts that define the class.
 MachineClass machine_class(std::map<std::string, std::string> facts);
 
 }  // namespace nightjar

@@ -14,7 +14,7 @@ namespace nightjar {
 // What matched, then each group in parentheses; empty where a group took no part.
 using Groups = std::vector<std::string>;
 
-// What one character of a text is. As UTF-8, a text that is none matches nothing.
+// What one character of a text is. With utf8, a text that is not UTF-8 matches nothing.
 enum class Characters { bytes, utf8 };
 
 class Pattern {

@@ -12,12 +12,12 @@ namespace nightjar {
 std::string without_credentials(std::string_view text);
 
 // Knows a login, and finds its secrets again where the other side repeats them: the password, and
-// what HTTP's Basic authentication sends. One that was made of nothing knows none.
+// what HTTP's Basic authentication sends. By default it knows no login.
 class Redaction {
  public:
   Redaction() = default;
   Redaction(const std::string& user, const std::string& password);
-  // Of the login in an address, also as it is written there.
+  // Makes one that knows the login in an address, also in the form in which it is written there.
   static Redaction of_url(std::string_view url);
   // Puts "***" in place of each secret, and leaves users and passwords out of all URLs.
   std::string operator()(std::string_view text) const;

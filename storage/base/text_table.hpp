@@ -10,7 +10,7 @@ namespace nightjar {
 struct TextTable {
   std::vector<std::string> head;
   std::vector<std::vector<std::string>> rows;  // each as long as the head
-  std::size_t left = 0;     // so many columns are aligned to the left, the others to the right
+  std::size_t left = 0;     // number of columns aligned to the left; the others are to the right
   bool keep_empty = false;  // on a terminal, a column that is empty in all rows is left out
 };
 

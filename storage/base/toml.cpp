@@ -119,7 +119,7 @@ std::string text_in(const std::filesystem::path& file) {
   throw std::invalid_argument(file.string() + ": cannot be read: no such file, or not readable");
 }
 
-// Of a fraction or a whole number, nothing else.
+// Returns the value of a fraction or a whole number; nullopt for anything else.
 std::optional<double> number_of(const toml::node& node) {
   if (const auto whole = node.value_exact<std::int64_t>()) return static_cast<double>(*whole);
   return node.value_exact<double>();

@@ -23,8 +23,8 @@ using TomlItem = std::variant<std::int64_t, std::string, TomlTable>;
 // nullopt if the item is no text.
 std::optional<std::string> text_of(const TomlItem& item);
 
-// One table of a file. A missing table reads like an empty one: every value keeps its default, and
-// so does one that is wrong. Errors are kept until TomlFile::finish().
+// One table of a file. A missing table reads like an empty one: every value keeps its default. A
+// wrong value keeps its default, too. Errors are kept until TomlFile::finish().
 class TomlTable {
  public:
   void read(std::string_view key, std::string& value);
@@ -41,8 +41,8 @@ class TomlTable {
   // "%".
   double number(std::string_view key, double value, double low, double high);
   double share(std::string_view key, double value, double low, double high);
-  // What `parse` makes of each item of a list: it takes a TomlItem&, and returns an optional, which
-  // is empty if the item is wrong. If one is, or there is none, the error is `want`.
+  // What `parse` makes of each item of a list. It takes a TomlItem& and returns an optional, which
+  // is empty if the item is wrong. If an item is wrong, or the list is empty, the error is `want`.
   template <class Parse>
   auto list(std::string_view key, std::string_view want, Parse parse) {
     std::vector<typename std::invoke_result_t<Parse, TomlItem&>::value_type> out;

@@ -6,8 +6,7 @@
 
 namespace nightjar {
 
-// Those that begin with `eager` and model_fail_to_load say that it never came as far as the
-// compiler.
+// With model_fail_to_load and words that begin with `eager`, the run never reached the compiler.
 NIGHTJAR_ENUM(Accuracy, pass, pass_due_to_skip, fail_accuracy, eager_variation, fail_to_run,
               eager_fail_to_run, eager_1st_run_OOM, eager_1st_run_fail, eager_2nd_run_OOM,
               eager_2nd_run_fail, eager_two_runs_differ, model_fail_to_load, infra_error, timeout,

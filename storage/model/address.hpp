@@ -29,8 +29,8 @@ class Address {
   std::string text_;
 };
 
-// Scheme, host and port of a URL: who gets what is sent to it. Whatever else the URL has is left
-// out.
+// Scheme, host and port of a URL: the server that gets what is sent to it. Leaves out all else of
+// the URL.
 struct Origin {
   bool is_secure = false;
   std::string host;  // in lower case, of an IPv6 address without brackets

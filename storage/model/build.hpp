@@ -47,7 +47,7 @@ struct Build {
   std::string reason;  // why unproved or unusable, one sentence
   Time found_at{};
   BuildNeeds needs;  // of a wheel
-  // Of the packages that it is installed with; nullopt: those of the runner's own Python.
+  // The lock of the packages that it is installed with; nullopt: those of the runner's own Python.
   std::optional<Sha256> lock = {};
 };
 

@@ -13,8 +13,8 @@
 namespace nightjar {
 
 // wanted: not looked at yet. found: a wheel is there. fetched: it was brought and is a build.
-// absent: everything was looked at, and there is none. failed: the look brought no answer, or what
-// it brought cannot be used; `reason` says which.
+// absent: everything was looked at, and there is no wheel. failed: the look-up got no answer, or
+// one that cannot be used; `reason` says which.
 NIGHTJAR_ENUM(CiLookupState, wanted, found, fetched, absent, failed);
 
 struct CiLookup {

@@ -9,7 +9,7 @@ using nlohmann::json;
 
 namespace {
 
-// Of an object with these fields, and with those of `base`, if there is one.
+// Describes an object with these fields, and with those of `base`, if there is one.
 Schema object_schema(const std::string& name, const std::string& text, const Schema* base,
                      const std::vector<AnyField>& fields) {
   Schema made{{"type", "object"}};

@@ -288,7 +288,7 @@ struct Note {
   bool maybe = false;  // an optional or a number: left out where it is empty or 0
 };
 
-// Of an aggregate, by member.
+// Holds the notes on an aggregate, by member.
 class Notes {
  public:
   explicit Notes(const std::vector<Note>& notes);

@@ -11,10 +11,10 @@
 
 namespace nightjar {
 
-// As TorchBench has them: what its models' own classes say (runner/workloads/
-// torchbench_domains.json), and for other suites what the workload's author writes under "domains"
-// in runner/workloads/workloads.json. "other" is TorchBench's word for none of its domains;
-// "unknown" means that nobody said.
+// Returns a domain in TorchBench's words. For its models it comes from their own classes
+// (runner/workloads/torchbench_domains.json), for other suites from "domains" in
+// runner/workloads/workloads.json. "other" is TorchBench's word for none of its domains; "unknown"
+// means that it was not given.
 std::string domain_of(const WorkloadName& name);
 std::vector<std::string_view> domain_names();
 

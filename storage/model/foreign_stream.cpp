@@ -31,7 +31,7 @@ class StreamReader {
  public:
   StreamReader(const StreamLimits& limits, const StreamSink& sink) : limits_(limits), sink_(sink) {}
 
-  // As the library's parser tells it. False leaves what just was told out.
+  // Called by the library's parser for each event. False discards what was just parsed.
   bool operator()(int at, json::parse_event_t event, json& parsed) {
     const auto depth = static_cast<std::size_t>(at);
     using Event = json::parse_event_t;
@@ -106,7 +106,7 @@ class StreamReader {
 
 json read_stream(std::string_view text, const StreamLimits& limits, const StreamSink& sink) {
   if (is_nested_deeper(text)) return json(json::value_t::discarded);
-  // The parser would hold it three times before anybody hears of it.
+  // Checked first, since the parser would hold the text three times before it calls `sink`.
   if (longest_text(text) > limits.text_bytes)
     throw StreamRefused("a text in it has more than " + std::to_string(limits.text_bytes) +
                         " bytes");

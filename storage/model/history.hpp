@@ -1,5 +1,5 @@
-// What somebody else measured in one night: how `nightjar import` hands over the files of other
-// projects, and what the service stores as a night that is done.
+// Another project's measurements of one night: what `nightjar import` hands over, and what the
+// service stores as a night that is done.
 #pragma once
 
 #include <cstddef>

@@ -78,7 +78,7 @@ struct RunLimits {
   double seconds = 2.0;  // measuring time after warm-up that a run aims at
   int min_iterations = 10;
   std::uint64_t seed = 0;
-  // On a GPU: so many more iterations are profiled after the timed ones, for kernel_time; 0: none.
+  // On a GPU: number of iterations profiled after the timed ones, for kernel_time; 0: none.
   int kernel_iterations = 0;
   // On a CPU, without a compiler: each run has a second process, for peak_memory.
   bool peak_memory = false;
@@ -96,9 +96,9 @@ struct JobSpec {
 };
 
 // unavailable: cannot run here (no CUDA device, missing module), or its environment could not be
-// prepared from its archives; that says nothing of a commit. broken_environment: its build cannot
-// be imported, or native workloads do not compile against it, which is the build's fault. What the
-// network or the disk is to blame for ends the whole job instead.
+// prepared from its archives; no commit is to blame. broken_environment: its build cannot be
+// imported, or native workloads do not compile against it, which is the build's fault. A failure of
+// the network or the disk ends the whole job instead.
 NIGHTJAR_ENUM(RunStatus, measured, failed, crashed, timed_out, out_of_memory, wrong_result,
               unavailable, broken_environment);
 

@@ -163,7 +163,7 @@ const Described<RunLimits>& described(Parsed<RunLimits>) {
   static const auto made =
       aggregate<RunLimits>("RunLimits", "Limits of each run.",
                            {{"kernel_iterations",
-                             "On a GPU so many are profiled after the timed ones; 0 if absent.",
+                             "Profiled on a GPU after the timed iterations; 0 if absent.",
                              {},
                              true},
                             {"peak_memory",
@@ -187,15 +187,15 @@ const Described<RunResult>& described(Parsed<RunResult>) {
   constexpr int most = std::numeric_limits<int>::max();
   static const auto made = aggregate<RunResult>(
       "RunResult",
-      "A run with its raw samples. Of a profile's job also 'profile', as nightjar-runner profile "
-      "writes it.",
+      "A run with its raw samples. In a job of profiles it also has 'profile', as nightjar-runner "
+      "profile writes it.",
       {{"order", "", from_to(0, most)},
        {"warmup_iterations", "", from_to(0, most)},
        {"started_at", "",
         named("UtcTime", schema_of<Time>().with({{"description", "It ends with Z."}}))},
        {"profile", "Only of a profile's job.", {}, true},
        {"expected", "What the service expected; it takes no notice of a runner's.", {}, true},
-       {"accuracy", "Of a compiled workload that says it itself.", {}, true}});
+       {"accuracy", "For a compiled workload that reports it itself.", {}, true}});
   return made;
 }
 

@@ -6,8 +6,8 @@
 
 namespace nightjar {
 
-// Of an exception of the JSON library: "the field 'x' is missing", "it is not JSON (...)", or its
-// own sentence without the number of the error.
+// Says what an exception of the JSON library means: "the field 'x' is missing", "it is not JSON
+// (...)", or the library's own sentence without the number of the error.
 std::string problem_of(const std::exception& error);
 
 }  // namespace nightjar

@@ -23,7 +23,7 @@ std::string_view line_of(std::string_view& text) {
   return line;
 }
 
-// Of "name==version \".
+// Reads a line "name==version \".
 std::optional<LockedPackage> package_of(std::string_view line) {
   const auto equals = line.find("==");
   if (equals == line.npos || !line.ends_with(" \\")) return std::nullopt;
@@ -33,7 +33,7 @@ std::optional<LockedPackage> package_of(std::string_view line) {
   return LockedPackage{std::string(name), std::string(version)};
 }
 
-// The lines after a package's first one. False if there is none, or one that is no hash.
+// Reads the lines after a package's first one. False if there are none, or if one is not a hash.
 bool take_hashes(std::string_view& text, PinnedPackage& package) {
   for (bool has_more = true; has_more;) {
     std::string_view line = line_of(text);

@@ -30,9 +30,9 @@ struct LockText {
 // nullopt for a line that is none of ours: another option, a URL, a path, a marker, a comment, a
 // package without a hash, an index with user information.
 std::optional<LockText> parse_lock_text(std::string_view text);
-// As uv writes it, so that parse_lock_text() reads it again and pip and uv install it.
+// Writes a lock as uv does, so that parse_lock_text() can read it and pip and uv can install it.
 std::string text_of(const LockText& lock);
-// Only the packages: where to get them is said to the installer in another way.
+// Writes only the packages: the installer learns in another way where to get them.
 std::string packages_text(const LockText& lock);
 
 }  // namespace nightjar

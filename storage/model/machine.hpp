@@ -21,7 +21,7 @@ struct MachineClass {
 };
 
 // "name=value\n" over the facts that make the class, sorted: arch, cpu_count, cpu_model, gpu and
-// memory_bytes. Over all facts where none of these is there.
+// memory_bytes. If none of these is there, over all facts.
 std::string class_text(const std::map<std::string, std::string>& facts);
 
 // The facts of a machine class at some time.

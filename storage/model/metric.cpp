@@ -6,10 +6,10 @@ constexpr Direction kLower = Direction::lower_is_better;
 // Runs of one build differed by up to 50 KiB an iteration (docs/workloads.md: the heap of small
 // workloads still grows). The GPU's caching allocator is exact.
 constexpr double kLeastLeak = 64 << 10, kLeastGpuLeak = 512;
-// Below these nobody waits longer, and clocks and timers do not repeat.
+// Below these nobody notices a wait, and clocks and timers do not repeat.
 constexpr double kLeastTime = 1e-6, kLeastCompilation = .25;
-// A process has so much more or less memory by its environment alone. The allocator of a device
-// gives whole blocks, and reserves whole segments.
+// The environment alone changes the memory of a process by up to kLeastMemory. The allocator of a
+// device gives whole blocks, and reserves whole segments.
 constexpr double kLeastMemory = 1 << 20, kLeastGpuMemory = 256 << 10, kLeastSegment = 2 << 20;
 // Runs differ by 0.25 % (docs/cuda.md). A threshold of half a percent shows a change of one
 // percent nearly always; one of a whole percent would show it half of the time.

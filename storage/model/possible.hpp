@@ -1,5 +1,5 @@
-// Numbers that somebody can have measured. Used by a runner for what a workload says, and by the
-// service for what a runner says.
+// Which numbers can have been measured. Used by a runner to check its workloads, and by the service
+// to check its runners.
 #pragma once
 
 #include "storage/model/metric.hpp"

@@ -12,7 +12,7 @@
 
 namespace nightjar {
 
-// What a machine class can do at most with so many threads, measured.
+// What a machine class can do at most with `threads` threads, measured.
 struct Ceilings {
   std::string device = "cpu";
   int threads = 1;
@@ -55,7 +55,7 @@ struct MemorySplit {
   std::int64_t peak = 0, parameters = 0, buffers = 0, gradients = 0, optimizer_state = 0,
                inputs = 0, kept_from_earlier_iterations = 0, activations = 0, workspace = 0,
                gradients_made = 0, outside_tensors = 0;
-  // Of `kept_from_earlier_iterations`, by the name of what holds them, where that is known.
+  // Divides `kept_from_earlier_iterations` by the name of what holds them, where that is known.
   std::map<std::string, HeldTensors> holders = {};
 };
 

@@ -12,9 +12,9 @@
 
 namespace nightjar {
 
-// own: a library or program that was compiled from the project's sources. bundled: somebody else's
-// library that is packed with it, such as an OpenMP runtime. foreign: any other file that is
-// neither in the commit's tree nor a header.
+// own: a library or program that was compiled from the project's sources. bundled: a library of
+// another project that is packed with it, such as an OpenMP runtime. foreign: any other file that
+// is neither in the commit's tree nor a header.
 NIGHTJAR_ENUM(WheelFileKind, own, bundled, foreign);
 
 struct WheelFile {

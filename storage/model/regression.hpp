@@ -13,6 +13,22 @@
 
 namespace nightjar {
 
+<<<<<<< HEAD
+=======
+// inconclusive: confirmed, but every step is below the threshold, or the configuration does not ask
+// for findings without a named commit (`report.unattributed`); it ends here.
+// unconfirmed: its confirmation was cut short by lost jobs or void sessions. The next night takes
+// it up again. merged: another regression turned out to have the same cause (`merged_into`).
+// range: the search could not narrow it to a culprit, since commits in between have no build here;
+// it is reported, and nobody is blamed.
+// unattributed: confirmed, but neither a culprit nor a range could be named; it is about to be
+// reported, and nobody is blamed.
+// historical: a step of the level in an imported history. It was not confirmed side by side, is not
+// searched or reported, and nobody is blamed.
+NIGHTJAR_ENUM(RegressionState, suspected, confirmed, bisecting, blamed, reported, recovered,
+              dismissed, inconclusive, merged, unconfirmed, range, unattributed, historical);
+
+>>>>>>> p-words
 // search: a further culprit of another regression's search. history: by the change points of an
 // imported series.
 NIGHTJAR_ENUM(FoundBy, screening, creep, search, history);
@@ -24,8 +40,8 @@ struct AffectedSeries {
   double ratio = 1, low = 1, high = 1;
 };
 
-// Adjacent commits, oldest first, that could not be told apart. Of a culprit all but the last were
-// tried and do not build; of a range some were never tried.
+// Adjacent commits, oldest first, that could not be told apart. In a culprit, all but the last were
+// tried and do not build. In a range, some were never tried.
 struct Culprit {
   std::vector<CommitSha> commits;
   double probability = 0;
@@ -64,7 +80,7 @@ NIGHTJAR_ENUM(BisectionState, open, culprit, not_reproduced, inconclusive, range
 
 struct Bisection {
   BisectionId id;
-  // What it explains: either of them.
+  // What it explains: one of the two.
   std::optional<RegressionId> regression;
   std::optional<FixId> fix;
   SeriesId series;  // the lead: what is measured decides
@@ -88,7 +104,7 @@ struct BisectionJob {
 
 // Why a commit of a search has no run. does_not_compile, does_not_import and does_not_run (the
 // workload fails in every run) are what came of trying it. no_build_here: nobody has tried, since
-// no place has a build of it. infrastructure: a machine failed, which says nothing of the commit.
+// no place has a build of it. infrastructure: a machine failed, and the commit is not to blame.
 NIGHTJAR_ENUM(UntestableCause, does_not_compile, does_not_import, does_not_run, no_build_here,
               infrastructure);
 // Whether the commit was tried, so that its having no run is its own doing.

@@ -46,8 +46,8 @@ bool gives_another_result(const RunResult& run);
 // minimum (verdicts change with the number of iterations).
 std::optional<double> value_of(const RunResult& run, std::string_view metric);
 
-// The same of a profile's runs, of times given by run and iteration. Runs without a value are left
-// out.
+// The same for the runs of a profile, from times given by run and iteration. Leaves out runs that
+// have no value.
 std::vector<double> values_of(const Profile& profile,
                               const std::vector<std::vector<double>>& seconds);
 

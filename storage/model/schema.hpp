@@ -37,7 +37,7 @@ Schema list_of(Schema item);
 Schema map_of(Schema item);  // by any name
 Schema one_of(const std::vector<std::string_view>& words);
 Schema hex_schema(std::size_t digits);
-// A text without control characters, of so many characters at most.
+// A text without control characters, of at most `most` characters.
 Schema line_schema(int most);
 Schema metric_schema();  // the name of a metric
 

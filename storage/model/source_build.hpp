@@ -12,8 +12,8 @@
 
 namespace nightjar {
 
-// infrastructure: the machine, the network or the recipe was at fault. It says nothing about the
-// commit, which is built again elsewhere or later.
+// infrastructure: the machine, the network or the recipe was at fault, and not the commit, which is
+// built again elsewhere or later.
 NIGHTJAR_ENUM(SourceOutcome, built, does_not_compile, does_not_import, infrastructure);
 
 // What to build. A builder that has built this recipe at this commit answers with that wheel.

@@ -55,7 +55,7 @@ const Described<SourceResult>& described(Parsed<SourceResult>) {
       {{"reason", "Why there is no wheel; empty where there is one."},
        {"wheel_file", "The wheel's name; empty where there is none.", line_schema(400)},
        {"seconds", "All of it, fetching included.", {{"minimum", 0}}},
-       {"compile_seconds", "Of the recipe's commands.", {{"minimum", 0}}},
+       {"compile_seconds", "Time of the recipe's commands.", {{"minimum", 0}}},
        {"attempts", "2: it failed, and was tried again from a clean folder.", {{"minimum", 0}}},
        {"warm", "The last attempt began from what an earlier build had left."}},
       check_result);

@@ -66,7 +66,7 @@ struct SuiteMean {
   double level = 0;       // what the mean of these members usually is
   SuiteVerdict verdict = SuiteVerdict::first_night;
   std::optional<SuiteChange> change = {};
-  // So much, as a share, nights differ anyway; nullopt: too few are known.
+  // Share by which nights differ without a change; nullopt: too few are known.
   std::optional<double> allowed = {};
   int came = 0, went = 0;  // members that the night before lacked, and that only it had
   std::string reason = {};

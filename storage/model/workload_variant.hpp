@@ -1,6 +1,6 @@
 // What a workload's name says beyond its seven parts. A model in two sizes ends in "-paper" or
-// "-small". A backend with a thread count of its own ends in "-tN". Used by the catalog and by
-// whoever groups workloads.
+// "-small". A backend with a thread count of its own ends in "-tN". Used by the catalog and where
+// workloads are grouped.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace nightjar {
 
-// Of models of published lists.
+// Returns the sizes of models of published lists.
 std::vector<std::string_view> model_sizes();
 
 // "paper" is the published size, "small" is for tests. A part of the name's text. nullopt if the
@@ -30,7 +30,7 @@ std::string_view compiler_of(const WorkloadName& name);
 // The same workload in the size `size`. nullopt if it has one size only.
 std::optional<WorkloadName> in_size(const WorkloadName& name, std::string_view size);
 
-// The same workload with so many threads.
+// The same workload with `threads` threads within an operator.
 std::optional<WorkloadName> with_threads(const WorkloadName& name, int threads);
 
 }  // namespace nightjar

@@ -66,7 +66,7 @@ double drawn(std::span<const Quantile> points, double share) {
   const auto [to, high] = points[i];
   return low * std::pow(high / low, (share - from) / (to - from));
 }
-// Of 435 series of a C++ database; the ends are assumed.
+// Quantiles of 435 series of a C++ database; the ends are assumed.
 constexpr Quantile kCv[] = {{0, .004},  {.25, .011}, {.5, .017}, {.75, .032},
                             {.9, .052}, {.95, .10},  {1, .20}};
 constexpr Quantile kOutliers[] = {{0, .001}, {.5, .008}, {.9, .05}, {1, .15}};
@@ -372,7 +372,7 @@ class Fleet {
         tally.runs_by_bar += said.runs_by_bar;
       }
       if (any) continue;
-      for (const std::size_t i : held[m]) {  // the machine moved: levels begin anew
+      for (const std::size_t i : held[m]) {  // the machine moved: levels start over
         watched_[i].levels.clear();
         watched_[i].accept(watched_[i].seen.level, series_[i].build());
       }
@@ -387,7 +387,7 @@ class Fleet {
   int nights_ = 0;
 };
 
-// A step of one series on its first night, with the bar of a night with so many suspects.
+// A step of one series on its first night, with the bar of a night with that number of suspects.
 struct Step {
   const char* name;
   double effect;

@@ -62,7 +62,7 @@ def main():
 
 
 def fill(folder, series, runs):
-    """A history of so many nights that its copies have the runs, and the copies."""
+    """Makes a history with so many nights that its copies have the runs, and the copies."""
     shutil.rmtree(folder, ignore_errors=True)
     trial = folder.with_name(folder.name + "-trial")
     shutil.rmtree(trial, ignore_errors=True)

@@ -86,7 +86,7 @@ def main():
 
 
 def lengthen(path, points):
-    """Gives the first series of latency so many nightlies: one a day, as far back as that goes. A
+    """Gives the first series of latency this many nightlies: one a day, as far back as needed. One
     night in a hundred has no value."""
     db = sqlite3.connect(path, isolation_level=None)
     series, workload, machine, variant = db.execute(

@@ -124,7 +124,7 @@ class Years {
     }
   }
 
-  // Of the points of single series, s.
+  // Returns how many seconds it takes to read the points of a series, for each of `count` series.
   std::vector<double> read(int count) {
     std::vector<double> times;
     for (int i = 1; i <= count; ++i) {

@@ -1,4 +1,4 @@
-// Who is named, by how large a step is beside the threshold: named, below the threshold, several
+// Outcomes, by how large a step is relative to the threshold: named, below the threshold, several
 // small, nobody, wrong blames, build attempts and runs. The noise of a run is 3/7 of the threshold
 // (in logs); drift, layout and outliers are the usual world's, whatever the threshold, or scaled
 // with it. Fixed seeds, one core. threshold_bench [--scale S] [--only TEXT] [--write FILE]: as

@@ -11,7 +11,7 @@ using namespace nightjar::bisect;
 
 namespace {
 
-// Series with so many runs a night, of which the newest build is worse by `change`.
+// Series with `runs` runs a night, whose newest build is worse by `change`.
 class Nights {
  public:
   Nights(double sd, int runs, DetectionPolicy policy)

@@ -155,7 +155,7 @@ TEST_CASE("a leak is judged against its least change, from zero and from a leak"
   CHECK((found.level == 70e3 && found.change == Approx(.0747).epsilon(.01)));
   CHECK(confirm(none, leak, policy).verdict == Confirmation::Verdict::worse);
   CHECK(confirm(leak, none, policy).verdict != Confirmation::Verdict::worse);
-  // As much again on top of ten times as much is no news.
+  // The same growth does not count any more once the leak is ten times as large.
   const std::vector<double> large = repeated(700e3, 5), larger = repeated(770e3, 5);
   CHECK(confirm(large, larger, policy).verdict == Confirmation::Verdict::same);
   CHECK(confirm(large, repeated(900e3, 5), policy).verdict == Confirmation::Verdict::worse);

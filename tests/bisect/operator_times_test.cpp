@@ -9,7 +9,7 @@ namespace {
 
 using Lists = std::vector<std::vector<double>>;
 
-// Two runs of two iterations; `gpu`: the device was busy for so long in each.
+// Two runs of two iterations; `gpu`: the seconds that the device was busy in each iteration.
 Profile two_runs(const std::vector<double>& gpu = {}) {
   Profile profile;
   for (int run = 0; run < 2; ++run)

@@ -36,7 +36,7 @@ Members ten(double factor = 1, int changed = 10) {
   return members;
 }
 
-// After so many quiet nights, in turns .2 % above and below.
+// Makes `quiet` quiet nights, in turns .2 % above and below.
 SuiteNights quiet_nights(int quiet) {
   SuiteNights nights;
   for (int i = 0; i < quiet; ++i) nights.add(ten(i % 2 == 0 ? 1.002 : .998));

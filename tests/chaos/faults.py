@@ -13,7 +13,7 @@ MEAN_GAP = 2.0  # seconds between two faults
 # By kind: its weight, its targets, and its longest time in seconds.
 KINDS = {
     "kill": (4, PROGRAMS, 3),  # SIGKILL, and started again after that time
-    "reboot": (2, PROGRAMS, 3),  # likewise, and its clock is set while it is away
+    "reboot": (2, PROGRAMS, 3),  # the same, and its clock is set while it is away
     "freeze": (3, PROGRAMS, 12),  # SIGSTOP, then SIGCONT
     "cut": (3, (*AGENTS, *OUTSIDE), 8),
     "unplugged": (2, AGENTS, 15),  # the link of its network is down

@@ -21,7 +21,7 @@ sys.path += [str(ROOT / "tests" / "e2e"), str(ROOT / "tests" / "chaos")]
 from chaos import WORKLOADS, Chaos  # noqa: E402
 from place import enter_namespaces  # noqa: E402
 
-NIGHT_SECONDS = 60  # so long a night with faults is waited for before the next is published
+NIGHT_SECONDS = 60  # that it waits for a night with faults before it publishes the next one
 SETTLE_SECONDS = 900  # after the last fault, and a pause of the sender may add to it
 SLOW = "slow\n"
 
@@ -35,7 +35,7 @@ class Cause:
     workload: str
     factor: float
     night: int
-    place_in_night: int  # after so many quiet commits
+    place_in_night: int  # number of quiet commits before it
     commit: str = ""
     subject: str = ""
 

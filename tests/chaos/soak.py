@@ -85,7 +85,7 @@ class Soak(ClockWorld):
 
 
 def most_database_bytes(days, values):
-    """What docs/operating.md promises for so much."""
+    """The size that docs/operating.md promises for `values` values over `days` days."""
     with_samples = min(1.0, SAMPLES_DAYS / days)
     return values * (with_samples * VALUE_BYTES + (1 - with_samples) * BARE_VALUE_BYTES)
 

@@ -14,7 +14,8 @@ from conftest import ROOT
 KUBERNETES = ROOT / ".cache" / "testdata" / "kubernetes.json"
 JOB = yaml.safe_load((ROOT / "deploy/kubernetes/pilot.yaml").read_text())
 PIPELINE = yaml.safe_load((ROOT / "deploy/buildkite/pipeline.yml").read_text())
-# Of a command step, by Buildkite's documentation; what is not here this pipeline does not need.
+# Schema of a command step, from Buildkite's documentation. Leaves out what this pipeline does not
+# need.
 COMMAND_STEP = {
     "type": "object", "additionalProperties": False, "required": ["command"], "properties": {
         "label": {"type": "string"}, "key": {"type": "string"}, "command": {"type": "string"},

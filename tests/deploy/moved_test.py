@@ -1,5 +1,5 @@
-"""A checkout that was copied or moved: what names its old folder is made anew or mended by
-deploy/build."""
+"""A checkout that was copied or moved: deploy/build makes again, or mends, what names its old
+folder."""
 
 import pathlib
 import shutil
@@ -41,7 +41,7 @@ def test_a_copied_build_folder_is_removed_and_can_be_configured_again(tmp_path):
     assert configure(copy).returncode != 0  # what CMake says of it
     said = shell(copy, 'drop_foreign_build "$root/build" "$root"; show_notes')
     assert said == (f"note: build was configured for the checkout {tmp_path}/first; "
-                    "it is made anew\n")
+                    "it is made again\n")
     assert not (copy / "build").exists()
     assert configure(copy).returncode == 0
 

@@ -78,7 +78,7 @@ def obstacles(world):
 
 
 def lines(world, *texts):
-    """Of the service's log, those that hold each text."""
+    """The lines of the service's log that hold every one of the texts."""
     return [line for line in (world.folder / "nightjard.log").read_text().splitlines()
             if all(text in line for text in texts)]
 

@@ -47,7 +47,7 @@ def world(tmp_path):
 
 @pytest.fixture(scope="module")
 def make_world(tmp_path_factory):
-    """Of a world that several tests only look at."""
+    """Makes worlds that several tests only look at."""
     yield from worlds_in(tmp_path_factory.mktemp("shared"))
 
 
@@ -70,7 +70,7 @@ def served_history(folder, nights):
 
 @pytest.fixture(scope="session")
 def history(tmp_path_factory):
-    """Of a month."""
+    """A served history of a month."""
     yield from served_history(tmp_path_factory.mktemp("history") / "made", nights=30)
 
 
@@ -81,5 +81,5 @@ def two_years(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def own_history(tmp_path_factory):
-    """One that a test may change."""
+    """A served history that a test may change."""
     yield from served_history(tmp_path_factory.mktemp("own-history") / "made", nights=16)

@@ -259,7 +259,7 @@ def test_a_commit_alone_is_named_where_what_numpy_changed_is_not_used(measured):
 
 
 def subjects(w, found):
-    """Of the commits that are named, without their numbers."""
+    """The subjects of the commits that are named, without their numbers."""
     return [subject(w, sha).split(" (#")[0] for sha in shas(found["culprit"]["commits"])]
 
 

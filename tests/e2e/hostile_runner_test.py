@@ -33,7 +33,7 @@ def peak_from_now(world):
 
 
 def large_result(job, size):
-    """A body of an honest session with so many samples that it has about `size` bytes."""
+    """The body of an honest session with so many samples that it has about `size` bytes."""
     numbers = random.Random(7)
     order = job["spec"]["order"]
     each = size // len(order) // 20

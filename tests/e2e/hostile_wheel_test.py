@@ -179,7 +179,7 @@ class Lab:
                 and "__pycache__" not in path.parts}
 
     def published(self):
-        """The same of the files in the wheels, whatever the wheel."""
+        """The SHA-256 of each file in any of the wheels, with its path."""
         found = set()
         for wheel in self.world.index.folder.glob("*.whl"):
             with zipfile.ZipFile(wheel) as archive:
@@ -267,7 +267,7 @@ def test_confined_nothing_outside_its_own_run_changes(make_lab):
     assert [one["action"] for one in world.items("audit")].count("register-runner") == 1
     assert {one["labels"]["confinement"] for one in world.items("runners")} == {"namespaces"}
 
-    (world.folder / "commands/all_are_calm").touch()  # so many storms are enough
+    (world.folder / "commands/all_are_calm").touch()  # there were enough storms
     lab.publish("2026-08-20")
     world.wait("the next night", lambda: world.night_done(2), 240)
     assert len(lab.runs("calm")) > len(calm)

@@ -76,5 +76,5 @@ def test_resident_memory_under_anonymous_load_is_at_most_twice_idle(daemon, kind
               f"peak {peaks[-1] / MEBIBYTE:.1f} MiB")
         assert connected >= CONNECTIONS  # else this was no load
     assert min(peaks) <= 2 * idle
-    # Who has a token is served as soon as the others have gone.
+    # A client with a token is served as soon as the others have gone.
     daemon.wait("the daemon to answer", lambda: daemon.get("/readyz", raw=True), 30)

@@ -18,7 +18,7 @@ def first_night(world, *rules, **more):
 
 
 def finish(world, nights=2, seconds=120):
-    """Until every night is done, nothing is being explained, and the outbox is empty."""
+    """Waits until every night is done, nothing is being explained, and the outbox is empty."""
     def finished():
         if not world.night_done(nights):
             return False
@@ -33,8 +33,8 @@ def finish(world, nights=2, seconds=120):
 
 
 def finish_in_noise(world, nights=2, seconds=150):
-    """Likewise where real time is judged, which takes as long as this machine is noisy. Skips the
-    test if that is longer, but fails it if nothing is measured any more."""
+    """The same where real time is judged, which takes longer on a noisy machine. Skips the test if
+    it is not done by then, but fails it if nothing is measured any more."""
     try:
         finish(world, nights, seconds)
     except Late:

@@ -82,7 +82,7 @@ class Cause:
 
 
 class Levels:
-    """Of each workload its level and noise by metric, and of each wheel what its layout costs. CVs
+    """The level and noise of each workload by metric, and what the layout of each wheel costs. CVs
     have about the quantiles of real series: half of them are below 1 %."""
 
     def __init__(self, seed):
@@ -158,7 +158,7 @@ class Month(World):
         return self.clock.environment if name == "nightjard" else {}
 
     def configure(self, section, **keys):
-        """The operator edits the configuration, and starts the service anew."""
+        """The operator edits the configuration, and restarts the service."""
         self.kill("nightjard", signal.SIGTERM)
         self.overrides.setdefault(section, {}).update(keys)
         self.start_daemon_again()

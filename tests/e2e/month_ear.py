@@ -107,7 +107,7 @@ class Ear:
         return Said(date, kind, what, frozenset(series), issue["number"])
 
     def worse_too(self, issue, regression):
-        """Of what the issue lists besides what was measured side by side."""
+        """The series that the issue lists besides those that were measured side by side."""
         lines = re.findall(r"^- Worse too.*$", issue["body"], re.MULTILINE)
         own, metric = regression["machine"], regression["series"][0]["metric"]
         return {(self.machines[int(machine or own)], name, metric) for name, machine in re.findall(

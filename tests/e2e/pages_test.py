@@ -597,7 +597,7 @@ def test_a_search_is_widened_by_keyboard_and_the_page_keeps_what_it_had_found(br
     shown = """return [...document.querySelectorAll(".triage label")]
         .filter((label) => label.checkVisibility()).map((label) => label.firstChild.textContent)"""
     assert browser.wait(lambda: browser.run(shown))[2:7] == [
-        "Begin so many nightlies earlier", "Or at this build", "More runs",
+        "Begin earlier by this number of nightlies", "Or at this build", "More runs",
         "More minutes of measuring", "Smallest change to blame, in %"]
     browser.run(AXE.read_text())
     assert {look: complaints_of(browser, look) for look in LOOKS} == {look: [] for look in LOOKS}

@@ -50,7 +50,7 @@ class Proxy:
         self._process = world.processes["nginx"]
 
     def reload(self):
-        """Connections that are open end, and new ones read the certificates anew."""
+        """Ends open connections, and reads the certificates again for new ones."""
         self._process.send_signal(signal.SIGHUP)
 
     def status(self, path, headers=None, data=None):

@@ -78,7 +78,7 @@ def test_commands_wrap_and_copy_stands_beside_them(browser, history, addresses):
 
 
 def test_long_tables_are_grouped_folded_and_short(browser, two_years):
-    """Of 30,151 pixels on a phone a person sees nothing."""
+    """A page of 30,151 pixels, as before, cannot be read on a phone."""
     for page, most in (("compilers", 9500), ("vision", 2600)):
         browser.show(PHONE)
         visit(browser, two_years, page)

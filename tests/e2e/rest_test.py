@@ -52,7 +52,7 @@ parameters = { sha256 = "%s" }
         text += (f'[[operations]]\ninclude-operation-id = "{operation}"\n'
                  f'parameters = {{ id = {day.leased} }}\n')
         if operation == "send_result":
-            # Of an attempt that is not the latest it is stale by its head, and no body is read.
+            # A result of an old attempt is stale by its head alone, so that its body is not read.
             text += ("checks.negative_data_rejection.expected-statuses = "
                      "[200, 400, 401, 403, 404, 409, 422]\n")
     return text

@@ -72,7 +72,7 @@ def proof(job):
 
 
 def work(world, agents, nights):
-    """Until so many nights are done, the agents measure what they are given."""
+    """Lets the agents measure what they are given until `nights` nights are done."""
     def is_done():
         for agent in agents:
             while job := agent.claim():
@@ -213,7 +213,7 @@ def test_a_result_of_before_the_upgrade_is_refused_by_the_restored_file_once_it_
     assert restored.returncode == 0, restored.stderr
     assert text_of(database(w)) == before
     w.start_daemon_again()
-    lab.register()  # it has no result any more, and begins anew
+    lab.register()  # it has no result any more, and starts over
     again = claim_soon(w, lab)
     assert again["id"] == job["id"] and again["nonce"] != job["nonce"]
     assert lab.send_result(job) == (200, "stale")

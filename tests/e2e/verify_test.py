@@ -140,7 +140,7 @@ def test_an_edited_seal_is_no_seal(bundles, path):
 
 
 def unsealed(bundle):
-    """As an earlier version wrote it, and as somebody may cut it."""
+    """The bundle as an earlier version wrote it, or as a person may cut it."""
     return {key: value for key, value in bundle.items() if key not in ("seal", "format_version")}
 
 

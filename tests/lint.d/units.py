@@ -16,7 +16,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
-OF_ALL = re.compile(r"(^|/)(CMakeLists\.txt|\.clang-tidy)$|\.cmake$|^CMakePresets\.json$|^tests/lint")
+OF_ALL = re.compile(
+    r"(^|/)(CMakeLists\.txt|\.clang-tidy)$|\.cmake$|^CMakePresets\.json$|^tests/lint")
 
 
 @functools.cache

@@ -101,7 +101,7 @@ class FakeService {
     wheel_ = bytes;
   }
 
-  // Of the last request whose path ends so.
+  // Returns the headers of the last request to a path that ends in `path`.
   std::map<std::string, std::string> headers_of(const std::string& path) {
     const std::lock_guard lock(mutex);
     for (const auto& [asked, headers] : headers_)
@@ -109,7 +109,7 @@ class FakeService {
     return {};
   }
 
-  // As the service refuses, or as nginx in front of it.
+  // Returns a refusal by the service, or by nginx in front of it.
   web::Response refusal(unsigned status) const {
     if (!is_proxy) return web::problem(status, "no", "no");
     return {status, "text/html", "<html>The SSL certificate error</html>", {}, {}, {}};

@@ -59,7 +59,7 @@ class Agent {
   void back_off();
   void ask(const std::string& path, const nlohmann::json& body,
            std::function<void(const Answer&)> answered);
-  // Does nothing if the process has ended or begun anew meanwhile.
+  // Does nothing if the process has ended or restarted meanwhile.
   void later(std::chrono::microseconds wait, std::function<void()> act);
   static std::string path_of(const Held& held, const char* action);
 

@@ -18,9 +18,9 @@ struct Liar {
   json measure(const Held& held) const {
     return truth.measure(held.spec, held.positions, now, random);
   }
-  // Of the claim that it holds itself.
+  // Returns the proof of the claim that it holds itself.
   json proof() const { return {{"attempt", self.held()->attempt}, {"nonce", self.held()->nonce}}; }
-  // An attempt that another runner holds, without its nonce.
+  // Returns the attempt that another runner holds, with a wrong nonce.
   json forged_proof() const {
     return {{"attempt", other.held()->attempt}, {"nonce", std::string(32, '0')}};
   }

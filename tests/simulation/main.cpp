@@ -44,7 +44,7 @@ Outcome play(const Plan& plan, bool twice) {
   return outcome;
 }
 
-// Of this process on a core, whatever else the machine does.
+// Returns the CPU time of this process, which other work on the machine does not change.
 double cpu_seconds() {
   return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
@@ -69,14 +69,14 @@ int main(int argc, char** argv) {
   std::string faults = "all";
   bool keep = false, stop = false, twice = false;
   app.add_option("--seed", seed, "play this seed alone");
-  app.add_option("--seeds", count, "play so many seeds");
+  app.add_option("--seeds", count, "number of seeds to play");
   app.add_option("--base", base, "the first of them");
-  app.add_option("--nights", bounds.nights, "at most so many nights with faults");
-  app.add_option("--classes", bounds.classes, "at most so many machine classes");
-  app.add_option("--runners", bounds.runners, "at most so many runners of a class");
-  app.add_option("--steps", bounds.steps, "at most so many planted steps");
-  app.add_option("--gains", bounds.gains, "at most so many planted improvements");
-  app.add_option("--wheels", bounds.wheels, "at most so many nightlies' wheels that are slower");
+  app.add_option("--nights", bounds.nights, "most nights with faults");
+  app.add_option("--classes", bounds.classes, "most machine classes");
+  app.add_option("--runners", bounds.runners, "most runners of a class");
+  app.add_option("--steps", bounds.steps, "most planted steps");
+  app.add_option("--gains", bounds.gains, "most planted improvements");
+  app.add_option("--wheels", bounds.wheels, "most nightlies whose wheels are slower");
   app.add_option("--native", bounds.native, "0: no native commits, and no wheels of CI");
   app.add_option("--packages", bounds.packages, "0: no nightly is broken as a package");
   app.add_option("--faults", faults, "no other faults than these, or none: kill,loss");

@@ -59,7 +59,7 @@ struct Message {
 
 class Network {
  public:
-  // Who asks hears no later than this after it was served, or never.
+  // A client gets its answer within this time after it was served, or never.
   static constexpr std::chrono::seconds kPatience{30};
 
   // `deliver` hands a message to the service, if there is one.

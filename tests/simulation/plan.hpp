@@ -45,8 +45,8 @@ struct Effect {
 struct Step : Effect {
   int commit = 0;  // position on main
 };
-// By no commit's doing: the nightlies from one day on are compiled otherwise. A commit laid over
-// one of them has the effect, and over an older one it has not.
+// An effect that no commit has caused: from one day on, nightlies are compiled differently. A
+// commit laid over one of them has the effect; laid over an older one, it does not.
 struct WheelChange : Effect {
   int day = 0;
 
@@ -61,7 +61,7 @@ struct PlannedRunner {
 };
 
 struct Bounds {
-  // At most. runners: of a class; native, packages: 0 for none.
+  // Upper limits. runners: of a class; native, packages: 0 for none.
   std::optional<int> nights, classes, runners, steps, gains, wheels, native, packages;
   std::optional<std::set<Fault>> faults;  // no others
 };

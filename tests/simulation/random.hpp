@@ -17,7 +17,7 @@ class Random {
   }
   double uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
   bool chance(double probability) { return uniform() < probability; }
-  // Of first to last, both inclusive.
+  // Draws a number from first to last, both inclusive.
   int between(int first, int last) {
     return first + static_cast<int>(engine_() % static_cast<std::uint64_t>(last - first + 1));
   }

@@ -21,7 +21,7 @@ std::filesystem::path database_file(const service::Config& config) {
   return config.service.data / "nightjar.sqlite";
 }
 
-// Of a head like "HTTP/1.1 200 OK\r\nContent-Length: 17\r\n...".
+// Reads the length from a head like "HTTP/1.1 200 OK\r\nContent-Length: 17\r\n...".
 std::size_t content_length(const std::string& head) {
   constexpr std::string_view name = "Content-Length: ";
   const auto at = head.find(name);
@@ -64,7 +64,7 @@ Service::~Service() {
   io_.poll();
 }
 
-// As the daemon does: what the disk is in the way of is tried again at the next tick.
+// Works like the daemon: what fails because of the disk is tried again at the next tick.
 template <class Act>
 bool Service::guarded(Act act) {
   try {
@@ -99,7 +99,7 @@ bool Service::tick() {
   return changed;
 }
 
-// The daemon's sender, without its thread. What cannot be recorded now is not sent anew.
+// The daemon's sender, without its thread. What cannot be recorded now is not sent again.
 void Service::send_next() {
   if (unrecorded_) return record();
   const auto due = service::next_due(db_, clock_.now());
@@ -137,7 +137,8 @@ void Service::connect() {
 
 namespace {
 
-// As an agent names its claim in the head; empty where the body names none, as of an older agent.
+// Writes the claim into the head as an agent does; empty if the body has none, as with older
+// agents.
 std::string claim_head(const std::string& path, const std::string& body) {
   if (!path.ends_with("/result")) return {};
   const auto sent = nlohmann::json::parse(body, nullptr, false);

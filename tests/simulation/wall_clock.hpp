@@ -1,4 +1,4 @@
-// The service's clock: the time of day, which somebody may set, over a clock that nobody can set.
+// The service's clock: the time of day, which can be set, over a clock that cannot.
 #pragma once
 
 #include <chrono>

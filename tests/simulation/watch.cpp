@@ -51,7 +51,7 @@ std::string text_of(const WheelChange& change) {
          std::to_string(change.day) + " in " + change.metric + " of " + change.workload;
 }
 
-// As the agents make their facts.
+// Makes facts as the agents do.
 int class_of(const Database& db, MachineId id) {
   const auto facts = storage::find_machine(db, id).value().facts;
   return std::stoi(facts.at("cpu_model").substr(6));
@@ -205,7 +205,7 @@ void Watch::began(const Database& db, int database, bool lost_power) {
 }
 
 void Watch::check_leases(const Database& db, Time now, std::chrono::seconds lease) const {
-  constexpr std::chrono::seconds corrected{10};  // so much is no step of a clock
+  constexpr std::chrono::seconds corrected{10};  // less is no step of a clock
   storage::Statement find(db,
                           "SELECT key, lease_until_us FROM job WHERE state = 'leased' "
                           "ORDER BY lease_until_us DESC LIMIT 1");
@@ -317,7 +317,7 @@ int Watch::named_gains(const Database& db) const {
       }));
 }
 
-// A level that has a step in it follows from a regression that somebody is told of.
+// Checks that a level with a step in it follows from a regression that is reported.
 void Watch::check_levels(const Database& db) const {
   for (const Step& step : plan_.steps)
     check_levels(db, step, text_of(step),

@@ -26,7 +26,7 @@ class Watch {
   void answered(const std::string& path, const Answer& answer, int database, Time now);
   // A result was stored in which a runner lied about the first run: that one alone failed.
   void failed_run(const storage::Database& db, const Message& message) const;
-  // A runner lied, and this was the answer. Only a failing disk excuses that it is none. `before`:
+  // A runner lied, and this was the answer. Only a failing disk excuses a missing answer. `before`:
   // sessions_in() the database then.
   static void lied(const storage::Database& db, const std::string& lie, const Answer& answer,
                    std::int64_t before, bool disk_fails);
@@ -41,7 +41,7 @@ class Watch {
   // The clock was set while the service was away. It cannot know by how much, so that leases and
   // names may go to others.
   void forget_times();
-  // The service has begun anew, maybe after a power cut: what it acknowledged must be there.
+  // The service has restarted, maybe after a power cut: what it acknowledged must be there.
   void began(const storage::Database& db, int database, bool lost_power);
   // No lease ends later than if it had been given or renewed now.
   void check_leases(const storage::Database& db, Time now, std::chrono::seconds lease) const;

@@ -267,7 +267,7 @@ TEST_CASE("a runner that fails again and again pauses twice as long each time, u
     note_failure(Autocommit(story.db), id, "the disk is full", at(0));
     CHECK(until() == (minutes == 0 ? Time{} : at(60 * minutes)));
   }
-  story.runner = register_runner(Autocommit(story.db), story.runner);  // it starts anew
+  story.runner = register_runner(Autocommit(story.db), story.runner);  // it restarts
   story.queue("a");
   CHECK_FALSE(story.claim(60 * 256 - 1));
   CHECK(story.runner.trouble == "the disk is full");

@@ -20,7 +20,7 @@ namespace {
 
 const Time tonight = *parse_rfc3339("2026-08-20T20:00:00Z");
 
-// A database that somebody wrote `note` into; its backup is `<path>.bak`.
+// Makes a database that has `note`; its backup is `<path>.bak`.
 fs::path noted(const fs::path& path, const std::string& note) {
   Database db = Database::open_writer(path);
   set_note(Autocommit(db), "note", note);

@@ -73,7 +73,7 @@ class Browser:
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
 
     def open(self, address):
-        """Loads it anew, even where only the part after # differs."""
+        """Loads the address again, even where only the part after # differs."""
         self.ask("POST", "/url", {"url": "about:blank"})
         self.ask("POST", "/url", {"url": address})
 

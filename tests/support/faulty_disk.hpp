@@ -20,7 +20,7 @@ class FaultyDisk {
   FaultyDisk(const FaultyDisk&) = delete;
   FaultyDisk& operator=(const FaultyDisk&) = delete;
 
-  // So many operations fail, reads included. A write that fails has written its first half.
+  // Lets `count` operations fail, reads included. A write that fails has written its first half.
   void fail(std::int64_t first, std::int64_t count);
   // From that change on, no file grows until there is room again.
   void fill(std::int64_t first);
@@ -31,10 +31,10 @@ class FaultyDisk {
   void heal();
 
   bool is_cut() const;
-  // No file may be open. Of the changes that were not synced each is there, is not there, or is
-  // torn at a sector's border, as the seed draws it.
+  // No file may be open. Each change that was not synced is there, is not there, or is torn at a
+  // sector's border, as the seed draws it.
   void restore_power();
-  // Somebody else has replaced the database durably.
+  // Another program has replaced the database durably.
   void forget_unsynced();
 
   std::int64_t operations() const;  // so far, reads included

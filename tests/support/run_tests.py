@@ -36,8 +36,8 @@ SHARED_RUNS = [f"tests/workloads/{name}_test.py" for name in ("memory", "protoco
 # Under sanitizers, without the end-to-end tests that spend their time in one thread of a command:
 # ThreadSanitizer has no race to find there, and AddressSanitizer sees that code in test programs.
 NOT_ONE_THREADED = "several_builds_run_at_once or not (cli_test or verify_test or exchange_test)"
-# Of the simulation: always, and with --all. AddressSanitizer takes six times as long for one, and
-# ThreadSanitizer fifteen times.
+# Seeds of the simulation: always, and with --all. AddressSanitizer takes six times as long for one,
+# and ThreadSanitizer fifteen times.
 SEEDS = {"release": (60, 200), "asan": (15, 15), "tsan": (0, 8)}
 # ThreadSanitizer has something to find in these: the server, the daemon's loop, the agent and the
 # coordinator.
@@ -68,7 +68,7 @@ def run(command, environment):
 
 
 def count(report):
-    """(passed, failed, skipped) test cases of a JUnit file; None if there is none to be read."""
+    """(passed, failed, skipped) test cases of a JUnit file; None if it cannot be read."""
     try:
         cases = xml.parse(report).getroot().iter("testcase")
     except (OSError, xml.ParseError):
@@ -88,12 +88,12 @@ def is_bad(case):
 
 
 def name_of(case):
-    """Of a test case of Catch2, less the section."""
+    """The name of a test case of Catch2, without the section."""
     return case.get("name").split("/")[0]
 
 
 class Tally:
-    """Of groups of tests, each a process with a report of its own."""
+    """Counts the tests of groups, each a process with a report of its own."""
 
     def __init__(self, environment, reports):
         self.passed = self.failed = self.skipped = self.unsteady = 0
@@ -120,7 +120,7 @@ class Tally:
         """Each seed is a test."""
         start = time.monotonic()
         command = [path, "--base", str(base), "--seeds", str(seeds)]
-        report = self._reports / f"seeds-{base}.xml"  # there is none but of sanitizers
+        report = self._reports / f"seeds-{base}.xml"  # only sanitizers write one
         status, output = run(command, self._environment_for(report))
         seconds = time.monotonic() - start
         failed = output.count("\nFAILED ") + output.startswith("FAILED ")

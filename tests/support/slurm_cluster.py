@@ -57,7 +57,7 @@ def missing():
 
 
 def free_ports(count):
-    """So many neighbouring ports that are free now; Slurm takes a range."""
+    """Finds `count` neighbouring ports that are free now; Slurm takes a range."""
     for first in range(26000 + os.getpid() % 3000, 32000, count):
         try:
             for port in range(first, first + count):

@@ -7,7 +7,7 @@
 
 namespace nightjar {
 
-// Those that `act` runs on this connection.
+// Counts the statements that `act` runs on this connection.
 template <class Act>
 int statements_of(const storage::Database& db, Act act) {
   sqlite3* connection = db.impl().connection;

@@ -1,5 +1,5 @@
-"""Other people's models: what is missing is said, and torchvision need not have been built for this
-PyTorch."""
+"""Other people's models: they name what is missing, and torchvision need not have been built for
+this PyTorch."""
 
 import pytest
 import programs

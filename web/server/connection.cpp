@@ -87,7 +87,7 @@ asio::awaitable<bool> Connection::serve_request(ReadOutcome head) {
   const bool streams = !refused && endpoint_->events;
   if (streams && !head_only_) refused = charge_stream();
   if (refused) {
-    // Whoever is refused may go on sending for seconds: what came of it is not kept so long.
+    // A refused client may go on sending for seconds. Its body is not kept until then.
     if (unread_) drop_body();
     response_ = *std::move(refused);
   } else if (streams && !head_only_) {

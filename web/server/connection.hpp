@@ -29,13 +29,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void expire(std::chrono::steady_clock::time_point now);  // ends what is over its deadline
   void finish_soon();  // the server stops: closes now if idle or streaming, else after the answer
   void abort();        // closes whatever it does
-  // Closes at once, for somebody else to have its place; says so if nothing else is being said.
+  // Closes at once to give its place to another connection; says so if no answer is being written.
   void give_way();
   bool idle() const { return phase_ == Phase::idle; }
 
   // On the I/O thread: the answer to request number `sequence`, unless that one is over.
   void answer(std::uint64_t sequence, Response response);
-  // Likewise, what its route says to its head.
+  // The same for the verdict of its route on its head.
   void take_verdict(std::uint64_t sequence, std::optional<Response> refused);
 
  private:
@@ -53,8 +53,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   boost::asio::awaitable<std::size_t> read_some();
   boost::asio::awaitable<void> wait();  // until wake_ is cancelled or expires
 
-  // Who is served (settle.cpp). settle() says by the head who asks, and gives it a place and memory
-  // for the head. False: there is none.
+  // Admission (settle.cpp). settle() reads from the head who asks, and gives the connection a place
+  // and memory for the head. False: there is no place or memory.
   bool settle();
   void arrive();  // has a place among those that have not said who they are
   Payer payer_of_head();
@@ -64,7 +64,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // The answer's memory. Another answer takes its place if there is no room for it.
   void charge_answer();
   std::optional<Response> charge_stream();
-  // Whether so much of a body may be held, and for longer.
+  // Makes room for `so_far` bytes of a body; false if there is none. Extends the time for reading.
   bool take_more(std::size_t so_far);
 
   // Fills endpoint_ and the rest of request_; a problem if the request is refused before its body

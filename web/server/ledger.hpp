@@ -17,7 +17,7 @@ namespace nightjar::web {
 NIGHTJAR_ENUM(Account, anonymous, readers, agents, admins, cache);
 Account account_of(Role role);
 
-// Who pays. `key` is the name of its token, or its address where it has none.
+// The client that is charged. `key` is the name of its token, or its address if it has none.
 struct Payer {
   Account account = Account::anonymous;
   std::string key;

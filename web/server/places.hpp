@@ -1,5 +1,5 @@
-// Places for connections, by who holds them. Where none is left, whoever holds the most gives one
-// up for somebody who holds less. Internal to web; belongs to the I/O thread.
+// Places for connections, by their holders. If none is left, the holder of the most gives one up
+// for a holder of fewer. Internal to web; belongs to the I/O thread.
 #pragma once
 
 #include <boost/asio/ip/address.hpp>
@@ -14,8 +14,8 @@ namespace nightjar::web {
 
 class Connection;
 
-// As what an address counts: one of IPv6 as its network of 64 bits, which one host has as a whole,
-// and one of IPv4 within IPv6 as that of IPv4.
+// Returns the key of an address. One of IPv6 counts as its network of 64 bits, which one host has
+// as a whole, and one of IPv4 within IPv6 as the address of IPv4.
 std::string network_of(const boost::asio::ip::address& address);
 
 class Places {
@@ -27,13 +27,13 @@ class Places {
     bool taken = false;
     Connection* yields = nullptr;
   };
-  // Has a place unless `key` has as many as it may, or as many as the others.
+  // Gives a place unless `key` has as many as it may, or as many as the others.
   Taken take(Connection& who, const std::string& key);
-  // Has a place in any case: the newest one counts most.
+  // Gives a place in any case: the newest connection counts most.
   Taken enter(Connection& who, const std::string& key);
-  // Does nothing if it has none.
+  // Does nothing if `who` has no place.
   void leave(const Connection& who, const std::string& key);
-  // Of all, the one that would yield next; nullptr if there is none.
+  // Returns the connection that would yield next; nullptr if there is none.
   Connection* next_to_yield() const;
 
  private:

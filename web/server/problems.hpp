@@ -14,7 +14,7 @@ Response busy(std::string_view why);
 std::optional<Response> head_problem(ReadOutcome head);
 std::optional<Response> body_problem(ReadOutcome body, const Request& request, std::size_t limit);
 Response host_problem(std::string_view host);
-// An answer of so many bytes, where its client may have `most` in memory.
+// Refuses an answer of `bytes` to a client that may have at most `most` in memory.
 Response answer_too_large(std::size_t bytes, std::size_t most, Account account);
 // A whole response as it is sent, for a connection that is closed at once.
 std::string_view no_place();

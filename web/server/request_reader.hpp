@@ -48,12 +48,12 @@ class RequestReader {
   boost::asio::awaitable<ReadOutcome> read_head();
   const Head& head() const { return head_; }
   std::map<std::string, std::string> take_headers() { return std::move(head_.headers); }
-  // At most `limit` bytes, however they come; a Content-Length above it reads nothing. `progress`
-  // hears after each piece how much of the body is here; if it says no, the rest is not read.
+  // Reads at most `limit` bytes; if Content-Length is above it, nothing. `progress` is called after
+  // each piece with the length of the body so far; if it returns false, the rest is not read.
   using Progress = std::function<bool(std::size_t so_far)>;
   boost::asio::awaitable<ReadOutcome> read_body(std::size_t limit, const Progress& progress);
   std::string take_body();
-  // Frees what was read of a request whose rest nobody wants. Nothing can be read afterwards.
+  // Frees what was read of a request whose rest is not needed. Nothing can be read afterwards.
   void drop();
 
  private:

@@ -36,7 +36,7 @@ std::optional<Method> parse_method(std::string_view text) {
 }
 
 void Router::add(Endpoint endpoint) {
-  // As parse_target() splits what is asked for: "/" at the end is an empty segment.
+  // Split like a target in parse_target(): "/" at the end is an empty segment.
   std::istringstream pattern(endpoint.route.pattern.substr(1) + '/');
   for (std::string segment; std::getline(pattern, segment, '/');)
     endpoint.segments.push_back(segment);

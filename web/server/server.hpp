@@ -44,12 +44,12 @@ struct Limits {
                 .cache = {8u << 20, 8u << 20}};
   std::size_t header_bytes = 16 << 10;
   // For a head, and for the body of a sender without a token. Others may take longer over a body
-  // while it comes: the time begins anew with every 16 KiB.
+  // while it comes: the time starts again with every 16 KiB.
   std::chrono::milliseconds read_timeout{30000};
   std::chrono::seconds write_timeout{60};
   std::chrono::seconds handler_timeout{120};  // long polls included; then 504
   // Connections that have not said yet who they are. The oldest one of the address with the most
-  // yields to a new one, so whoever has a token can always show it.
+  // yields to a new one, so a client that has a token can always show it.
   std::size_t arrivals = 128;
   // Connections whose last request was made by such a client. Where an account has no more, the
   // client with the most yields to one with less. Those without a token count while they are
@@ -105,7 +105,7 @@ class Server {
     std::uint64_t requests = 0, errors_4xx = 0, errors_5xx = 0, connections = 0;
   };
   Counters counters() const;
-  // Of bytes in memory, by Limits::bytes.
+  // Counts the bytes in memory, which Limits::bytes limits.
   const Ledger& ledger() const;
 
  private:

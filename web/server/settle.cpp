@@ -1,4 +1,4 @@
-// Who asks, and whether there is a place and memory for it.
+// Finds out who asks, and whether there is a place and memory for the request.
 #include <algorithm>
 #include <sys/socket.h>
 

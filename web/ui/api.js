@@ -37,8 +37,8 @@ const stranger = { project: null, is_pytorch: true, role: "none" };
 let asking = stranger;
 
 /**
- * What the service watches, and the role that it knows this tab's token by. Of a service that does
- * not answer a stranger nothing is known.
+ * What the service watches, and the role of this tab's token. Nothing is known about a service that
+ * does not answer a stranger.
  */
 export async function about() {
   asking = await get("about").catch(() => stranger);

@@ -56,7 +56,7 @@ function refuse(error, again, address) {
   main.setAttribute("aria-busy", "false");
 }
 
-/** Nothing moves while somebody reads: what is newer waits for a click. */
+/** Offers new data. Nothing moves while a person reads: it is shown after a click. */
 function announce(place, data, text) {
   const sentence = place.page.news?.(shown.data, data) ?? "There is something new";
   fresh.replaceChildren(`${sentence}. `, el("button", { type: "button", onclick: () => {

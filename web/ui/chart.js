@@ -15,7 +15,7 @@ export function ticks(low, high, count) {
   return found;
 }
 
-/** So many decimals that neighbouring ticks differ as written. */
+/** The number of decimals with which neighbouring ticks differ as written. */
 export function decimals(values) {
   const step = values.length > 1 ? values[1] - values[0] : 1;
   return [0, 1, 2, 3, 4].find((d) => Math.abs(step * 10 ** d - Math.round(step * 10 ** d)) < 1e-6)
@@ -44,7 +44,7 @@ export function valueAxis({ low, high, unit, width, edge, y, size = high }) {
 export const sample = (...nodes) =>
   svg("svg", { viewBox: "0 0 24 12", "aria-hidden": "true" }, nodes);
 
-/** A picture that is only looked at; `label` says what it shows. It says so where it is cut. */
+/** A picture without controls; `label` says what it shows. A note says if it is cut. */
 export function still(width, height, label, ...nodes) {
   const box = el("div", { class: "chart still", tabindex: 0 }, svg("svg", { role: "img",
     "aria-label": label, width, viewBox: `0 0 ${width} ${height}` }, nodes));

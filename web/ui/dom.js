@@ -84,7 +84,7 @@ function foldFrom(isOpen, name, summary, content) {
 
 /** Folded details; remembers whether it was open, by `name`, over visits. */
 export const fold = (name, summary, ...content) => foldFrom(false, name, summary, content);
-/** The same; `isOpen`: before anybody opened or closed it. */
+/** The same; `isOpen`: whether it is open until a person opens or closes it. */
 export const foldOpenIf = (isOpen, name, summary, ...content) =>
   foldFrom(Boolean(isOpen), name, summary, content);
 

@@ -3,7 +3,7 @@
 import { about, forgetToken, setToken } from "./api.js";
 import { el } from "./dom.js";
 
-/** Names the project, and hides pages that say nothing of it. */
+/** Names the project, and hides pages that do not apply to it. */
 function nameProject({ project, is_pytorch: isPytorch }) {
   document.getElementById("project").textContent = project ?? "";
   for (const entry of document.querySelectorAll("nav a[data-pytorch]")) entry.hidden = !isPytorch;

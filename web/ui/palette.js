@@ -62,7 +62,7 @@ const option = (hit, index, chosen) => el("a", { href: hit.href, role: "option",
 el("span", { class: "tag" }, hit.kind), " ", hit.name,
 hit.more && el("span", { class: "soft" }, ` ${hit.more}`));
 
-/** Opens it; Escape closes it, and so does choosing. */
+/** Opens the palette. Escape or a choice closes it. */
 export function openPalette() {
   if (document.querySelector("dialog.palette")) return;
   let found = [], chosen = 0, asked = 0;

@@ -60,7 +60,7 @@ export function issue(regression) {
     : el("span", { title: regression.issue_url }, name);
 }
 
-/** Who is blamed, in a cell. */
+/** The culprit of a regression, for a cell. */
 export function culprit(r) {
   if (r.culprit) {
     const more = r.culprit.commits.length - 1;
@@ -116,7 +116,7 @@ function blamed(r) {
 
 export const regressionLink = (id) => link(`#/regressions/${id}`, `regression ${id}`);
 
-/** A list of what somebody is blamed for. */
+/** A list of the regressions for which a commit is blamed. */
 export const blamedFor = (regressions) => regressions.length > 0 && el("ul", {},
   regressions.map((r) => el("li", {}, regressionLink(r.id), " ",
     state(r.state), " ", verdict(r))));

@@ -20,7 +20,7 @@ export async function seriesHistory(id) {
   return held;
 }
 
-/** Half of the A/A noise of a point with so many runs: a factor above or below the level. */
+/** Half of the A/A noise of point `i`, by its number of runs: a factor above or below the level. */
 export const noiseFactor = (history, i) =>
   Math.exp(1.96 * history.noise / Math.sqrt(history.runs[i]));
 

@@ -12,14 +12,14 @@ const canBeWidened = (r, search) => search?.regression === r.id && endedInVain.h
 /** The decisions that this regression's state allows: [name, words, path, more of the body]. */
 const decisions = (r, search) => [
   r.progress !== "over" && ["dismiss", "It is no regression: dismiss it", "dismiss", {}],
-  r.progress !== "over" && ["accept", "It is meant to be so: dismiss it, and its series begin anew",
+  r.progress !== "over" && ["accept", "It is intended: dismiss it, and its series start over",
     "dismiss", { accept: true }],
   canBeWidened(r, search) && ["widen",
     "Widen the search: from an older good end, with more runs, or for smaller changes", "widen",
     {}],
   r.state === "unconfirmed" && ["confirm", "Measure it again in the next night", "confirm", {}],
   r.issue_url && ["cause", "Say the cause in its issue; the commit, if it is known", "cause", {}],
-  ["mark", "The machine or the workload did it: its series begin anew, and it stays as it is",
+  ["mark", "The machine or the workload did it: its series start over, and it stays as it is",
     null, {}]].filter(Boolean);
 
 /** A labelled field that only this decision has. */
@@ -32,7 +32,7 @@ const numeric = { type: "number", min: 1, inputmode: "numeric" };
 const makeFields = () => [
   field("cause", "did-it", "Commit that did it, if known", { pattern: "[0-9a-f]{40}",
     maxlength: 40, title: "40 hexadecimal digits. It tells whether the search was right." }),
-  field("widen", "nightlies", "Begin so many nightlies earlier", { ...numeric, max: 60 }),
+  field("widen", "nightlies", "Begin earlier by this number of nightlies", { ...numeric, max: 60 }),
   field("widen", "good-end", "Or at this build", { pattern: "[0-9]{1,15}|[0-9a-f]{40}",
     title: "The id of a build, or the 40 hexadecimal digits of a commit that has a wheel." }),
   field("widen", "more-runs", "More runs", { ...numeric, max: 10000,

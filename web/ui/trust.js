@@ -14,7 +14,7 @@ const between = (low, high) => `${(low * 100).toFixed(1)} to ${percent(high)}`;
 const rate = (r) => (r.cases === 0 ? "not yet" : [`${r.hits} of ${r.cases}`,
   within(` (${between(r.low, r.high)})`)]);
 
-/** Of thousands, percent would be all zeros. */
+/** Like rate(), but in thousandths, since percent would be all zeros. */
 const rare = (r) => (r.cases === 0 ? "not yet" : [`${r.hits} of ${r.cases}`,
   within(` (at most ${Number((r.high * 1000).toPrecision(2))} in 1000)`)]);
 
@@ -36,7 +36,7 @@ const columns = [
 const legend = "False alarms: of series and nights. Same build: a build against itself, called "
   + "worse. Smallest seen: with probability 0.9.";
 
-/** Of one machine class; `verdicts` are those on it. */
+/** How often verdicts on one machine class are right; `verdicts` are those on it. */
 export function verdictTrust(machine, verdicts) {
   if (verdicts.length === 0) return null;
   const missing = [...new Set(verdicts.flatMap((v) => v.not_measured))];

@@ -45,7 +45,7 @@ class Place:
 
     def find_runs(self, method, path, query):
         """Arguments of a request for the runs of a repository, and what is wrong with it. The
-        arguments are None if it is another one."""
+        arguments are None if it is another request."""
         match = RUNS.fullmatch(path)
         if method != "GET" or not match:
             return None, []

@@ -84,7 +84,7 @@ def unequal(wanted, found):
 
 
 def multiple(tensor):
-    """Of eager's distance from double precision, which a compiled step may have."""
+    """How many times eager's distance from double precision a compiled step may have."""
     half = tensor.dtype in (torch.float16, torch.bfloat16)
     one_by_one = tensor.ndim == 4 and tensor.shape[-2:] == (1, 1)
     return 3.0 if half or tensor.numel() < FEW or one_by_one else 2.0

@@ -101,5 +101,5 @@ def first(torch, case, step, device, run=None):
 
 
 def states(torch, device):
-    """Of the generators that a step may draw from: the host's, and the device's."""
+    """The states of the generators that a step may draw from: the host's, and the device's."""
     return [torch.get_rng_state()] + ([torch.cuda.get_rng_state()] if device == "cuda" else [])

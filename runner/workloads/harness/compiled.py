@@ -18,7 +18,8 @@ from harness import comparison
 from harness.failure import Unavailable, WrongResult, is_out_of_memory
 from harness.measurement import FIRST
 
-# Of iterations, eager and compiled; fewer, but at least five, if they take longer than ...
+# Pairs of an eager and a compiled iteration. Fewer, but at least five, if they take longer than
+# PAIRS_SECONDS.
 PAIRS = 30
 PAIRS_SECONDS = 4.0
 # PyTorch's errors that say nothing about the compiled code, and the reason to give.
@@ -76,7 +77,7 @@ def _measure(torch, build, found, eager_found, synchronize, measure_step):
         if seconds > eager.seconds:  # else the gain hides the time of compiling
             metrics[name] = seconds - eager.seconds
     metrics["speedup"] = speedup(eager.step, warm.step, synchronize)
-    accuracy = comparison.word_of(torch, build, found, eager, warm)  # it may compile anew
+    accuracy = comparison.word_of(torch, build, found, eager, warm)  # it may compile again
     return case.parameters, cold, accuracy, {name: [value] for name, value in metrics.items()}
 
 

@@ -27,7 +27,7 @@ ADVICE = re.compile(
     r"|While executing %|Original traceback:|The above exception was )", re.MULTILINE)
 COMPILER = re.compile(r"^C\+\+ compile error\b.*?^(?:[^\n]*?: )?((?:fatal )?error: [^\n]+)$",
                       re.MULTILINE | re.DOTALL)
-# As allocators and libraries of a device say it whose error has no type of its own.
+# Words of allocators and libraries of devices whose error has no type of its own.
 OUT_OF_MEMORY = re.compile(
     r"can't allocate memory|\b(?:CUDA|HIP|XPU)\b[^\n]*\bout of memory"
     r"|\b(?:cuda|hip)ErrorMemoryAllocation"

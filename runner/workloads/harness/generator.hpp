@@ -17,13 +17,13 @@ class Generator {
     state_ = hashed ^ (seed * golden);
   }
 
-  // In [-bound, bound), of 24 bits, so that every operation but the last is exact.
+  // Draws from [-bound, bound), with 24 bits, so that every operation but the last is exact.
   float uniform(float bound) {
     const auto centred = static_cast<std::int32_t>(next() >> 40) - (1 << 23);
     return static_cast<float>(centred) * 0x1p-23F * bound;
   }
 
-  // In [0, high).
+  // Draws from [0, high).
   std::int64_t integer(std::int64_t high) { return static_cast<std::int64_t>(next() >> 33) % high; }
 
  private:

@@ -53,7 +53,7 @@ def uniform(seed, label, shape, bound=1.0):
 
 
 def fill_uniform(target, seed, label, bound=1.0):
-    # Of 24 bits, so that every operation but the last is exact in float32.
+    # Uses 24 bits, so that every operation but the last is exact in float32.
     scale = torch.tensor(bound, dtype=torch.float32)
     _fill(target, seed, label,
           lambda bits: (_shifted(bits, 40) - (1 << 23)).to(torch.float32) * 2.0**-23 * scale)
@@ -68,8 +68,8 @@ def integers(seed, label, shape, high):
 
 @torch.no_grad()
 def initialise(module, seed):
-    """Sets parameters by name. Those of two or more dimensions are uniform with variance 1 /
-    fan-in. Of one dimension, biases are 0 and scales 1. Scalars stay."""
+    """Sets parameters by name. Those with two or more dimensions are uniform with variance 1 /
+    fan-in. Those with one dimension are 0 for biases and 1 for scales. Scalars stay."""
     for name, parameter in module.named_parameters():
         if parameter.dim() >= 2:
             fan_in = parameter.numel() // parameter.size(0)

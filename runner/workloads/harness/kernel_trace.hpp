@@ -16,8 +16,8 @@ struct BadTrace : std::runtime_error {
 };
 
 // Seconds of all kernels of each iteration. A kernel belongs to the iteration that launched it.
-// Copies and fills are no kernels. Throws BadTrace unless each of so many iterations has its range
-// and a kernel.
+// Copies and fills are no kernels. Throws BadTrace unless each of `iterations` has its range and a
+// kernel.
 std::vector<double> kernel_seconds(const std::string& text, std::size_t iterations);
 
 }  // namespace nightjar::workloads

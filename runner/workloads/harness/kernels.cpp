@@ -44,7 +44,7 @@ class TemporaryFile {
   std::string path_;
 };
 
-// The profiler's trace of so many iterations.
+// Returns the profiler's trace of `iterations` iterations.
 std::string traced(const std::function<void()>& step, int iterations) {
   const impl::ProfilerConfig config(impl::ProfilerState::KINETO);
   const std::set<impl::ActivityType> activities{impl::ActivityType::CPU, impl::ActivityType::CUDA};

@@ -41,7 +41,7 @@ def measure(torch, step, iterations, seconds):
 def kernel_seconds(text, iterations):
     """Seconds of all kernels of each iteration, from a trace as the profiler writes it. A kernel
     belongs to the iteration that launched it. Copies and fills are no kernels. Throws BadTrace
-    unless each of so many iterations has its range and a kernel."""
+    unless each of `iterations` has its range and a kernel."""
     windows, launched, kernels = [], {}, []
     for event in events_in(text):
         kind = str(event.get("cat", "")).lower()

@@ -9,7 +9,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int warmup_cap = 25;
-constexpr int agreeing_iterations = 5;  // the warm-up ends when so many iterations ...
+constexpr int agreeing_iterations = 5;  // the warm-up ends when this many iterations ...
 constexpr double agree_within = 0.01;   // ... are within this share of each other
 constexpr std::chrono::seconds slow_after{20};
 

@@ -32,7 +32,7 @@ class Loop {
   // From here on each iteration takes longer by this share of its warm time: a planted slow-down.
   void slow_down(double share);
 
-  // Waits until nothing else disturbs the core, at most so long.
+  // Waits until nothing else disturbs the core, but no longer than `seconds`.
   void await_quiet(double seconds);
 
   // The number of undisturbed iterations from `since` on.

@@ -7,7 +7,7 @@ from array import array
 from harness.probe import SLOWED
 
 WARMUP_CAP = 25
-AGREE = 5  # the warm-up ends when so many iterations ...
+AGREE = 5  # the warm-up ends when this many iterations ...
 WITHIN = 0.01  # ... are within this share of each other
 CAP = 1000  # iterations after the warm-up
 SLOW = 20  # seconds of iterations after which warm-up and peak memory need no more of them

@@ -12,7 +12,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int checksum_at = 5;    // iterations with the warm-up: a fixed count, whatever the time
 constexpr int slow_peak_at = 16;  // where iterations take over a second: the fewest that a run has
 constexpr int clean_iterations =
-    10;                          // measuring goes on until so many iterations were undisturbed ...
+    10;  // measuring goes on until this many iterations were undisturbed ...
 constexpr double patience = 12;  // ... but not longer than this multiple of the requested time
 
 }  // namespace

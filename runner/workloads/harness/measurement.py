@@ -13,7 +13,7 @@ from harness.protocol import PEAK_AT
 
 CHECKSUM_AT = 5  # iterations with the warm-up: a fixed count, whatever the time
 SLOW_PEAK_AT = 16  # where iterations take over a second: the fewest that a run has
-CLEAN = 10  # measuring goes on until so many iterations were undisturbed ...
+CLEAN = 10  # measuring goes on until this many iterations were undisturbed ...
 PATIENCE = 12  # ... but not longer than this multiple of the requested time
 LEAK_POINTS = 200
 FIRST = 10  # iterations in which a compiler works, as PyTorch's dynamo runners count them
@@ -72,9 +72,9 @@ def measure(step, checksum_of, min_iterations, seconds, synchronize=None, counte
 
 
 def leak_slope(resident):
-    """The Theil-Sen slope in bytes an iteration: the median over pairs. They are at most a third of
-    the run apart: of all pairs, half would span one jump of the allocator in the middle. Of these,
-    a fifth do. Uses at most 200 evenly spaced points."""
+    """The Theil-Sen slope in bytes an iteration: the median over pairs that are at most a third of
+    the run apart. A jump of the allocator in the middle lies between a fifth of these pairs, but
+    between half of all pairs. Uses at most 200 evenly spaced points."""
     count = len(resident)
     if count < 2:
         return 0.0

@@ -1,5 +1,5 @@
 // A public S3 bucket, read without credentials: what lies below a prefix, and whether an object is
-// there. Used by CiRung. Every function throws Unanswered if there is no answer now; 403 is none.
+// there. Used by CiRung. Every function throws Unanswered if there is no answer now, or only a 403.
 #pragma once
 
 #include <string>

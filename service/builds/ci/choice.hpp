@@ -25,7 +25,8 @@ struct Candidate {
 
 // "pytorch/pytorch/<run>/", below which the bucket has what a run made.
 std::string prefix_of(std::string_view repository, std::int64_t run);
-// Those of one run whose environment fits one of the globs: the first glob's first, else by name.
+// Returns the candidates of one run whose environment matches a glob: those of the first glob come
+// first, then by name.
 std::vector<Candidate> candidates(std::string_view repository, std::int64_t run,
                                   std::span<const ListedObject> listed,
                                   std::span<const std::string> globs);

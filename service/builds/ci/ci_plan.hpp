@@ -25,10 +25,11 @@ struct Served {
   std::optional<CiLookup> lookup = {};
 };
 
-// The commits to ask for, at most one a native group. A group that has a wheel needs none, and so
-// does one of which a commit is looked for already. That one is asked for again if it was not to be
-// fetched or not urgent before, and now is. Of a group the newest comes first, since its wheel is
-// kept longest; after an answer of no comes the next. `commits` are in order, oldest first. Pure.
+// Returns the commits to ask for, at most one a native group. A group needs none if it has a wheel,
+// or if one of its commits is looked for already. That commit is asked for again if it was not to
+// be fetched or not urgent before, and now is. The newest commit of a group comes first, since its
+// wheel is kept longest; if it has no wheel, the next one follows. `commits` are in order, oldest
+// first. Pure.
 std::vector<Served> commits_to_ask(std::span<const Served> commits, bool fetch, bool urgent);
 
 // Stores what open searches want now, by the configuration's mirror policy; true if something is

@@ -9,8 +9,8 @@
 
 namespace nightjar::service::ci {
 
-// No answer now: refused, limited, cut off, an answer that makes no sense. The same question may be
-// asked again, not before `wait` if the server named a time.
+// There is no answer now: it was refused, limited, cut off or makes no sense. The same question may
+// be asked again, but not before `wait` if the server named a time.
 struct Unanswered : std::runtime_error {
   explicit Unanswered(const std::string& what, std::optional<std::chrono::seconds> named = {})
       : std::runtime_error(what), wait(named) {}

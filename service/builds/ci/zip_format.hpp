@@ -27,7 +27,7 @@ struct ZipDirectory {
   std::uint64_t members = 0;
 };
 
-// At most so far from the end lies what find_directory() needs.
+// Length of the archive's end that has all that find_directory() needs.
 inline constexpr std::uint64_t zip_end_bytes = 65'535 + 22 + 20 + 56;
 inline constexpr std::uint64_t local_header_bytes = 30;  // without name and extra fields
 

@@ -22,7 +22,8 @@ bool may_be_results(const fs::path& path) {
   return ending == ".json" || ending == ".csv" || ending == ".jsonl" || ending == ".ndjson";
 }
 
-// Sorted. Of a folder, what is below it; a repository's own folder is left out.
+// Returns the file `path`, or all files below the folder `path`, sorted. Leaves out a repository's
+// own folder.
 std::vector<fs::path> files_of(const fs::path& path) {
   std::error_code error;
   const auto status = fs::status(path, error);

@@ -30,8 +30,8 @@ struct Format {
 };
 const std::vector<Format>& formats();
 const Format* find_format(const std::string& name);
-// By what is in the file, and its ending. nullptr: it is of no format known here. What belongs to a
-// format, but holds no results (asv's benchmarks.json), is told by is_beside().
+// Recognises a format by the file's content and ending. nullptr: it is of no format known here. For
+// files of a format that hold no results, such as asv's benchmarks.json, is_beside() is true.
 const Format* format_of(const ResultFile& file);
 bool is_beside(const ResultFile& file);
 

@@ -42,8 +42,8 @@ struct KnownMetric {
   std::string metric;
   double factor = 1;
 };
-// For a metric that is none of ours: its name becomes a part of the model, and it counts as a cost
-// or, by its name, as a rate, in a unit of its own.
+// Makes a metric that Nightjar does not have: its name becomes a part of the model, and it counts
+// as a cost or, by its name, as a rate, in a unit of its own.
 KnownMetric foreign_metric(WorkloadWords& words, const std::string& name);
 // Peak memory is the GPU's on every device but the CPU.
 std::string peak_memory_on(const std::string& device);
@@ -54,8 +54,8 @@ class NightReader {
   NightReader(Reading& reading, std::string machine_class, HistoryNight night);
 
   // `source`: what the file calls it. Values that mean nothing (not finite, or 0 where 0 is no
-  // measurement) are counted as unmeasured. Of two sources of one name the first stays, and a line
-  // says so; of one source that stands twice the last.
+  // measurement) are counted as unmeasured. If two sources give one name, the first stays, and a
+  // line says so. If one source gives it twice, the last value stays.
   void add(const WorkloadWords& words, const KnownMetric& metric, const std::vector<double>& values,
            const std::string& source);
   // Whether it ran, as the metric `failures`. One that failed once has failed.

@@ -108,7 +108,7 @@ std::optional<TestName> of_cpu(const std::string& text) {
   const auto found = pattern.match(text);
   if (!found) return std::nullopt;
   WorkloadWords words{"torchbench", found->at(1), found->at(2), "cpu", "fp32", "", "eager"};
-  // Its iterations beside their mean: one metric, of which the samples are worth more.
+  // The iterations and their mean are one metric. The iterations are preferred.
   std::string ending = found->at(3);
   if (ending == "iter_throughputs") ending = "throughput";
   return named(std::move(words), ending);

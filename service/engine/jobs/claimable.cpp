@@ -66,7 +66,7 @@ std::optional<QueueStep> step_of(const QueueFacts& facts, const WaitingJob& job,
   return std::nullopt;
 }
 
-// Each returns whether the queue is another one now.
+// Each returns whether it changed the queue.
 bool apply(storage::Transaction& transaction, const NoteUnclaimable& step, Time now) {
   storage::note_unclaimable(transaction, step.job, now);
   return false;

@@ -21,7 +21,7 @@ struct QueueFacts {
   std::vector<Runner> live;
 };
 
-// From now on no live runner can claim the job; or one can again.
+// No live runner can claim the job from now on, or one can again.
 struct NoteUnclaimable {
   JobId job;
 };

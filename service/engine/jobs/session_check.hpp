@@ -33,7 +33,7 @@ struct SessionOutcome {
   int repeat = 0;      // how often it was void before
 };
 SessionOutcome outcome_of(const storage::Database& db, const Job& asked);
-// The same of several.
+// The outcomes of several sessions.
 struct SessionOutcomes {
   bool pending = false;  // one is under way
   std::vector<Job> usable;

@@ -18,12 +18,13 @@
 namespace nightjar::service {
 namespace {
 
-// A class may have runners of several facts, and not each of them measures every night.
+// Several nights are read, since a class may have runners with different facts, and not each of
+// them measures every night.
 constexpr int kNights = 7;
 
 using Facts = std::map<std::string, std::string>;
 
-// Of all sessions in the last nights before `night`.
+// Returns the facts of all sessions in the last nights before `night`.
 std::vector<Facts> known_facts(const EngineView& view, MachineId machine, NightId night) {
   std::set<FactsId> known;
   for (int nights = 0; nights < kNights; ++nights) {
@@ -50,7 +51,7 @@ bool is_new_value(const std::pair<const std::string, std::string>& fact,
   return was_read;
 }
 
-// Whether no session was on a machine of these facts. What sessions did not read says nothing.
+// Whether no session was on a machine with these facts. Facts that no session read are ignored.
 bool is_new(const EngineView& view, FactsId id, const std::vector<Facts>& known) {
   const auto now = storage::find_facts(view.db, id);
   if (!now) return false;

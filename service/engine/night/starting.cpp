@@ -104,7 +104,7 @@ Assignment decide(const AssignmentFacts& facts, const Config& config) {
   bool taken = !facts.is_new;
   for (Night night : facts.waiting) {
     const bool asked_for = night.trigger == NightTrigger::api && facts.newest;
-    if (!taken || asked_for) {  // somebody who asks measures an old build again
+    if (!taken || asked_for) {  // a night that was asked for measures an old build again
       taken = true;
       if (night.reason.starts_with(kNoUse)) night.reason.clear();
       night.build = facts.newest->id;

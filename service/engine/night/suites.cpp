@@ -136,7 +136,7 @@ std::map<SuiteKey, std::vector<SuiteMember>> suites_of(const std::vector<SuiteRu
   return suites;
 }
 
-// Of those that pass and have the value.
+// Returns the values of the members that pass and have one.
 bisect::Members values_of(const std::vector<SuiteMember>& members, SuiteMeasure measure) {
   bisect::Members values;
   for (const SuiteMember& member : members)
@@ -244,7 +244,7 @@ std::string reason_of(const bisect::MeanVerdict& verdict, const Names& names) {
   return text;
 }
 
-// Of names and versions, which are the same on all machine classes and services.
+// Hashes the members' names and versions, which are the same on all machine classes and services.
 Sha256 identity_of(const bisect::Members& values, const std::vector<SuiteMember>& members) {
   std::set<std::string> lines;
   for (const SuiteMember& member : members)

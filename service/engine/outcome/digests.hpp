@@ -28,7 +28,7 @@ struct DigestFacts {
 // was told before it ended. Periods that were over while the service was away are not made up for.
 DigestFacts load_digest(const EngineView& view);
 
-// Of a quiet period, which nobody is told of.
+// The period was quiet, so no digest of it is filed.
 struct PassOver {
   storage::Period period;
   Time at{};

@@ -1,4 +1,4 @@
-// The size of a regression that counts, wherever it is told: one number, its interval, and what
+// The size of a regression, the same in all reports and pages: one number, its interval, and what
 // measured it.
 #pragma once
 
@@ -13,15 +13,15 @@ namespace nightjar::service {
 // at the culprit or range. history: a step of an imported history.
 NIGHTJAR_ENUM(EffectSource, screening, confirmation, search, history);
 
-// Of the lead series, after / before, in the metric's own direction.
+// The effect on the lead series, after / before, in the metric's own direction.
 struct Effect {
   EffectSource source = EffectSource::screening;
   double ratio = 1, low = 1, high = 1;
 };
 
 // The search's estimate once it named a step, else what the confirmation measured, else what the
-// night suspected. Where a ratio says nothing, as of a leak or of failures, the series' numbers
-// stay, and before and after tell the size.
+// night suspected. Where a ratio is meaningless, as for a leak or for failures, the series'
+// numbers stay, and before and after tell the size.
 Effect effect_of(const storage::Database& db, const Regression& regression, const Series& lead);
 
 }  // namespace nightjar::service

@@ -19,8 +19,8 @@ namespace {
 constexpr int kNightsLookedBackOn = 60;
 constexpr double kRounding = 1e-9;  // of a level that is exactly where it was
 
-// A series that the issue lists, and its level in each later night. Of another variant than the
-// first series its nights are named by those of the first, see name_by_commit.
+// A series that the issue lists, and its level in each later night. If its variant is not that of
+// the first series, its nights are named by those of the first, see name_by_commit.
 struct Followed {
   const AffectedSeries& affected;
   Series series;

@@ -1,5 +1,5 @@
 // What later nights add to a reported regression's issue: a comment when its effect changed, and
-// none while it stays as it was. That it is still there after so many nights is no news.
+// none while it stays as it was. That it is still there is no news.
 #pragma once
 
 #include <optional>

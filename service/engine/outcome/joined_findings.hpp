@@ -1,6 +1,5 @@
-// Findings that joined a cause whose issue is filed: the issue hears of all that a night adds in
-// one comment. Used by the engine's tick, after the searches and before what is named gets
-// reported.
+// Findings that joined a cause whose issue is filed: one comment on the issue has all that a night
+// adds. Used by the engine's tick, after the searches and before named causes are reported.
 #pragma once
 
 #include <optional>

@@ -12,9 +12,9 @@
 
 namespace nightjar::service {
 
-// Who may have done it: what the search for a fix of this build named, if it measured a series of
-// the regression on its machine class and found one cause. Otherwise all commits since the last bad
-// build.
+// The commits that may have repaired it: those that the search for a fix of this build named, if it
+// measured a series of the regression on its machine class and found one cause. Otherwise all
+// commits since the last bad build.
 struct Repairers {
   std::vector<ReportCommit> commits;  // oldest first; empty: not known
   std::optional<FixId> search;        // that named them

@@ -136,7 +136,7 @@ std::optional<std::map<std::string, std::string>> requirements_of(const EngineVi
   }
 }
 
-// Of the locks that both ends were measured with; nullopt: they have none.
+// Returns how the locks differ with which the two ends were measured; nullopt if an end has none.
 std::optional<std::vector<ReportDifference>> locked_differences(const EngineView& view,
                                                                 const Regression& regression) {
   std::vector<Lock> locks;
@@ -322,7 +322,7 @@ void add_search(const EngineView& view, const Regression& regression, ReportInpu
       "the change may lie in the libraries");
 }
 
-// Those that are stored, of which what is known now takes the place of all but the seen ones.
+// Returns the stored classes. Those in `elsewhere` are newer, and replace all but the `seen` ones.
 std::vector<ReportClass> class_facts(const EngineView& view, RegressionId id,
                                      const std::vector<AffectedClass>& elsewhere) {
   std::map<MachineId, AffectedClass> known;

@@ -147,8 +147,8 @@ ReportingFacts load_reporting(const EngineView& view, const Regression& regressi
   ReportingFacts facts;
   facts.regression = regression;
   facts.now = view.clock.now();
-  // What nobody could be named for has no fingerprint before it is known which issue it shall be
-  // in.
+  // A finding without a named commit has no fingerprint until it is known in which issue it will
+  // be.
   facts.explained = !regression.fingerprint.empty() && night_is_explained(view.db, regression);
   if (!facts.explained) return facts;
   facts.boundary = load_boundary(view, regression);

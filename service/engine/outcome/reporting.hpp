@@ -61,8 +61,8 @@ RecoveryFacts load_recovery(const EngineView& view, const Regression& regression
 struct CloseIssue {
   OutboxMessage message;
 };
-// nullopt: it has not been good on each of the last `recovered_nights` nights, or its issue has to
-// hear of another finding first.
+// nullopt: it has not been good on each of the last `recovered_nights` nights, or its issue must
+// get a comment about another finding first.
 std::optional<CloseIssue> decide(const RecoveryFacts& facts, const Config& config);
 bool watch_recovery(EngineContext& context);
 

@@ -1,7 +1,7 @@
-// What is confirmed, and has neither a culprit nor a range. It joins the cause that another machine
-// class found for the same change of that night, be it after its own issue was filed. Else findings
-// between the same builds, or of one week, share an issue. Used by the engine's tick, before what
-// is named gets reported.
+// Findings that are confirmed, and have neither a culprit nor a range. Such a finding joins the
+// cause that another machine class found for the same change of that night, even if its own issue
+// was filed before. Otherwise findings between the same builds, or of one week, share an issue.
+// Used by the engine's tick, before named causes are reported.
 #pragma once
 
 #include <optional>
@@ -18,8 +18,8 @@ struct UnattributedFacts {
   Regression regression;
   // All that this night saw on the machine class, and the same change on others.
   bool explained = false;
-  std::string fingerprint;          // of the issue that it shall be in if nobody has named a cause
-  std::optional<Regression> known;  // the regression whose issue it shall be in
+  std::string fingerprint;          // of the issue that it joins if no cause is named
+  std::optional<Regression> known;  // the regression whose issue it joins
 };
 UnattributedFacts load_unattributed(const EngineView& view, const Regression& regression);
 

@@ -14,7 +14,7 @@ namespace nightjar::service {
 namespace {
 using enum RegressionState;
 
-// What the answer names, each cause by itself.
+// Returns the causes that the answer names, one by one.
 std::vector<NamedCause> causes_of(const bisect::Answer& answer, const Bisection& bisection,
                                   const evidence::Naming& naming) {
   auto causes = named_causes(answer, bisection, naming);

@@ -41,11 +41,11 @@ BlameFacts load_blame(const EngineView& view, const Regression& regression,
 struct NameCulprit {
   Regression regression;
 };
-// `known` takes the series of `regression` over. One that had recovered is open again: its issue is
-// the only one that this cause has.
+// `known` takes over the series of `regression`. If it had recovered, it is open again: its issue
+// is the only one that this cause has.
 struct JoinKnown {
   Regression regression, known;
-  bool is_filed = false;  // the issue shall hear of it; one that is filed later names it itself
+  bool is_filed = false;  // the issue gets a comment on it; one that is filed later has it itself
   bool reopens = false;
 };
 JoinKnown join(Regression regression, const Regression& known);

@@ -42,10 +42,10 @@ bool apply(EngineContext& context, const BoundaryStep& step);
 
 // The session that was asked for, whatever became of it.
 std::optional<Job> boundary_session(const storage::Database& db, RegressionId regression);
-// Both sides of it, the last good build first. nullopt: one side or both have no profile.
+// Returns the profiles of both sides, the last good build first. nullopt: a side has no profile.
 std::optional<std::pair<Profile, Profile>> boundary_profiles(const storage::Database& db,
                                                              const Job& session);
-// Their difference. nullopt: there is none to show.
+// Returns the difference of the two profiles. nullopt: there is nothing to show.
 std::optional<bisect::ProfileDiff> boundary_difference(const EngineView& view,
                                                        const Regression& regression);
 

@@ -58,7 +58,7 @@ bool is_held(const EngineView& view, const Build& wheel) {
   return wheel.sha256 && view.artifacts.holds(*wheel.sha256);
 }
 
-// Those that are here and that the machine class can run.
+// Returns those that are here and that the machine class can run.
 std::vector<Build> usable_wheels(const EngineView& view, const CommitSha& commit,
                                  const Needed& needed) {
   std::vector<Build> wheels = wheels_of_group(view, commit, needed);

@@ -42,7 +42,7 @@ bool is_built(const EngineView& view, const Bisection& bisection, int index);
 // Whether a wheel is here that serves it, and that the machine class can run.
 bool has_build(const EngineView& view, const Bisection& bisection, int index);
 // A wheel of the commit's native group that the machine class can run and whose file is not here
-// any more; nullopt if there is none, or if another one serves.
+// any more; nullopt if there is no such wheel, or if another wheel will do.
 std::optional<Build> lost_wheel(const EngineView& view, const Bisection& bisection, int index);
 
 // `state`, made if it does not exist yet; it is no NoBuild. In the caller's transaction. Throws

@@ -15,9 +15,9 @@
 
 namespace nightjar::service {
 
-// An improvement is told of while it is news.
+// An improvement is reported while it is this recent.
 inline constexpr std::chrono::days kFixesSince{7};
-// So long after its first improvement the report of a fix waits for its searches.
+// The report of a fix waits for its searches until this long after its first improvement.
 inline constexpr std::chrono::days kFixPatience{5};
 
 // Whether a regression of the machine class waits for its confirmation or its search, which go
@@ -39,7 +39,7 @@ struct FixToSearch {
   std::optional<std::vector<CommitSha>> commits;
   bool waits = false;  // for regressions of the class, or for the search of another fix of it
 };
-// None if the configuration asks for none.
+// Returns no fixes if the configuration does not ask for their search.
 std::vector<FixToSearch> load_fixes_to_search(const EngineView& view);
 
 // `search.fix` follows when the fix is stored.

@@ -14,7 +14,7 @@ namespace nightjar::service {
 evidence::Naming naming_of(const EngineView& view, const Bisection& bisection,
                            const SearchRuns& runs, const SearchProgress& progress);
 
-// Each step that the answer names, be it a commit or only a range, by itself. Empty: none.
+// Returns each step that the answer names, whether it is a commit or a range. Empty: none.
 std::vector<NamedCause> named_causes(const bisect::Answer& answer, const Bisection& bisection,
                                      const evidence::Naming& naming);
 

@@ -23,7 +23,7 @@ const LockedPackage& changed_at(const PackageSearch& search, int position) {
   return search.mixes.at(static_cast<std::size_t>(position)).changed;
 }
 
-// The position of the only step; 0: there is none, there are several, or it is wider than one.
+// The position of the only step; 0 if there is no step, if there are several, or if it is wider.
 int only_step(const PackageSearch& search) {
   if (search.state != PackageSearchState::found || search.found.size() != 1) return 0;
   const PackageStep& step = search.found.front();
@@ -113,7 +113,7 @@ NamedPackage named_at(const PackageSearch& search, const PackageStep& step, int 
   return named;
 }
 
-// Of one search: every package of every step.
+// Returns every package of every step that one search found.
 std::vector<NamedPackage> named_by(const PackageSearch& search, const Lock& good) {
   std::vector<NamedPackage> named;
   for (const PackageStep& step : search.found) {

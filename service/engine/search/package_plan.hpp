@@ -44,8 +44,8 @@ struct PinChange {
   PinMove at;
   std::string before, after;
 };
-// Those that moved the pin of one of these packages, which the file's name or a changed line says.
-// If none does, all of them: what else is pinned may have moved the package.
+// Returns the changes that moved the pin of one of these packages, by the file's name or a changed
+// line. If there are none, returns all changes: another pin may have moved the package.
 std::vector<PinMove> pin_moves(const std::vector<PinChange>& changes,
                                const std::vector<NamedPackage>& packages);
 

@@ -251,7 +251,7 @@ std::optional<Lock> lock_of(const storage::Database& db, BuildId id) {
   return build && build->lock ? storage::find_lock(db, *build->lock) : std::nullopt;
 }
 
-// Of the commits between the ends.
+// Returns the changes of pins by commits between the ends.
 std::vector<PinChange> pin_changes(const EngineView& view, const Regression& regression) {
   std::vector<PinChange> changes;
   const auto good = storage::find_build(view.db, regression.good);
@@ -272,7 +272,7 @@ std::vector<PinChange> pin_changes(const EngineView& view, const Regression& reg
   return changes;
 }
 
-// Those of `positions` that nobody has asked for are wanted now; false: there is none.
+// Asks for those of `positions` that nobody has asked for yet; false if there are none.
 bool want(PackageSearch& search, const std::vector<int>& positions) {
   bool any = false;
   for (const int position : positions) {
@@ -304,7 +304,7 @@ EndPackageSearch conclude(const PackageFacts& facts, PackageSearch search,
   return {std::move(search), std::move(evidence)};
 }
 
-// Of an open search whose sessions are over.
+// Decides the next step of an open search whose sessions are over.
 PackagesStep decide_open(const PackageFacts& facts, const Config& config, Time now) {
   PackageSearch search = *facts.search;
   const int last = static_cast<int>(search.mixes.size()) - 1;

@@ -30,7 +30,7 @@ struct CannotBeBuilt {
   UntestableCause cause = UntestableCause::does_not_compile;
   std::string reason;
 };
-// No place has a wheel of it now.
+// There is no wheel of the commit in any place now.
 struct HasNoPlace {
   std::string builders;  // why no builder makes one; empty: nothing is built from source here
 };

@@ -19,8 +19,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kSessionGap = 10min;        // a later job is a new session, whatever was planned
-constexpr int kUninformativeSessions = 3;  // so many in a row without a run end the search
-constexpr int kDisturbedSessions = 25;     // or so many on a machine that was never undisturbed
+constexpr int kUninformativeSessions = 3;  // in a row without a run: they end the search
+constexpr int kDisturbedSessions = 25;     // the same on a machine that was never undisturbed
 
 template <class Value>
 std::vector<Value> distinct(std::vector<Value> values) {
@@ -49,7 +49,7 @@ bool all_ready(const StepFacts& facts) {
   });
 }
 
-// Of every spot that a planned session runs.
+// Makes the environment of every spot that a planned session runs.
 std::map<Spot, EnvironmentSpec> make_environments(EngineContext& context,
                                                   storage::Transaction& transaction,
                                                   const StepFacts& facts, const StepPlan& plan) {

@@ -58,7 +58,7 @@ struct StepPlan {
   bool is_empty() const { return sessions.empty() && builds.empty() && untestable.empty(); }
 };
 // If a commit of the step's own session has no build, no session is queued: the search then decides
-// anew without it. If its wheel must be made first, it decides anew once a build has ended. Pure.
+// again without it. If its wheel must be made first, it decides again once a build has ended. Pure.
 StepPlan plan_step(const StepFacts& facts, const SearchProgress& progress, Time now);
 // Makes the overlays that are missing and queues sessions and builds, in the caller's transaction.
 // Throws std::runtime_error if the disk fails.
@@ -70,7 +70,7 @@ void queue_step(EngineContext& context, storage::Transaction& transaction,
 JobSpec search_spec(const Config& config, const Series& series, const Workload& workload,
                     const std::vector<Spot>& runs,
                     const std::map<Spot, EnvironmentSpec>& environments);
-// Why a search cannot go on that may measure for so long; empty: it can.
+// Says why a search with this budget of measuring time cannot go on; empty: it can.
 std::string obstacle_of(const SearchProgress& progress, std::chrono::minutes budget);
 // The configuration's, with the threshold of the series, for as many runners of the machine class
 // as are there.

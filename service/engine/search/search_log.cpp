@@ -70,15 +70,15 @@ class Positions {
   std::map<BuildId, int> by_build_;
 };
 
-// What a run that says nothing means for its commit.
+// Returns why a commit is untestable if its run failed with this status.
 UntestableCause cause_of(RunStatus status) {
   if (status == RunStatus::broken_environment) return UntestableCause::does_not_import;
   if (status == RunStatus::unavailable) return UntestableCause::infrastructure;
   return UntestableCause::does_not_run;
 }
 
-// Builds of the session whose every run says nothing about the subject, with the first run that
-// did.
+// Returns the builds of the session of which no run is informative about the subject, each with the
+// first of its runs.
 std::map<BuildId, RunResult> all_failed(const Job& job, const SessionResult& session,
                                         const Subject& subject) {
   std::map<BuildId, RunResult> failed;
@@ -215,8 +215,7 @@ bool was_measured_elsewhere(int commit, BuildId wheel, const SearchRuns& runs) {
 }
 
 // Adds the commits that failed, and wheels on which a commit fails that is measured on another.
-// False if there is none; or if an end failed too, for then the machine did, which says nothing of
-// the commits.
+// False if there are none. Also false if an end failed, too, since then the machine is to blame.
 bool add_untestable(const std::map<BuildId, RunResult>& failed, const SearchRuns& runs,
                     Positions& positions, SearchProgress& progress) {
   const int last_commit = runs.log.commits;

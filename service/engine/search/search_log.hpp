@@ -33,7 +33,7 @@ struct LogPart {
 struct SearchRuns {
   bisect::SearchLog log;          // `commits` and `runs`; the rest is empty
   std::vector<RunId> runs;        // of the log, one by one
-  std::vector<BuildId> wheels;    // likewise: the wheel that the run's build lies on
+  std::vector<BuildId> wheels;    // by run: the wheel that its build lies on
   std::map<int, BuildId> builds;  // of the log's runs, by position; the last one used
   std::vector<LogPart> parts;
   int first_own = 0;     // number of the search's first own session, as the log counts
@@ -46,8 +46,8 @@ SearchRuns load_runs(const storage::Database& db, const Bisection& bisection,
 // Whether a session of the search is under way: then there is nothing to decide yet.
 bool is_measuring(const storage::Database& db, const Bisection& bisection);
 
-// The same log as the search wants it: costs. What should be high is inverted, and of a slope it is
-// the judged value by the search's threshold. Of what got better the cost is turned round.
+// Returns the log in costs, which the search expects. Inverts values that should be high. Replaces
+// slopes by the judged values, for the search's threshold. Inverts the costs of what got better.
 bisect::SearchLog in_cost(bisect::SearchLog log, const Series& series, double threshold,
                           bool is_better = false);
 

@@ -33,8 +33,8 @@ class WheelNumbers {
     const auto known = wheel_under(view_.db, wheel);
     return known && known->provenance && known->recipe == view_.config.project.recipe_sha256;
   }
-  // What builds nightlies may change from one day to the next, and no commit says so. So each of
-  // them is an origin of its own, until a commit is measured on one of them and on another wheel.
+  // The way in which nightlies are built may change from day to day without a commit. So each
+  // nightly is an origin of its own, until a commit is measured on it and on another wheel.
   int origin_number(const Build& wheel) {
     std::string key = "wheel " + std::to_string(wheel.id.value);
     if (wheel.kind != BuildKind::nightly)

@@ -15,7 +15,7 @@ namespace nightjar::service {
 // The good end's wheel is number 0.
 struct SearchWheels {
   std::vector<BuildId> builds;            // by number
-  std::vector<int> origins;               // likewise
+  std::vector<int> origins;               // by number
   std::vector<std::vector<int>> serving;  // by position: the numbers of its wheels
   int builder_origin = -1;
   std::vector<int> no_other_wheel;  // positions for which builders can make no further one

@@ -31,15 +31,15 @@ struct WideningAsked {
 struct WiderEnd {
   Build wheel;
   Build measured;  // with the packages of the present good end; without an id it is not stored yet
-  // Main's commits from the wheel's own up to the one before the present good end's. nullopt: it
-  // does not precede that one.
+  // Main's commits from the wheel's own up to the one before the present good end's. nullopt: the
+  // wheel's commit does not precede the good end's.
   std::optional<std::vector<CommitSha>> commits;
   std::optional<std::string> unfit;  // why it cannot be measured there
 };
 
 struct WideningFacts {
   Regression regression;
-  std::optional<Bisection> search;  // nullopt: there is none; what follows is then not read
+  std::optional<Bisection> search;  // nullopt: there is none; the members below are not read then
   std::string good;                 // version of the present good end
   std::string variant;
   int older = 0;                // nightlies before it that are known

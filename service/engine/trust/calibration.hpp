@@ -39,7 +39,7 @@ struct CalibrationPlan {
   storage::CalibrationBudget budget;  // what is left
 };
 // Saves the configured share of the night's measuring time and plans as many cases as the savings
-// of each machine class pay for. Workloads take turns, and so do the two kinds of case. Pure.
+// of each machine class pay for. Workloads take turns, as do the two kinds of case. Pure.
 std::vector<CalibrationPlan> plan_calibration(const CalibrationFacts& facts, const Night& night,
                                               const Build& build, const Config& config);
 void store(storage::Transaction& transaction, const CalibrationPlan& plan, Time now);
@@ -53,7 +53,7 @@ struct CalibrationRuns {
   std::vector<double> plain, other;
 };
 CalibrationRuns load_case(const EngineView& view, const Job& asked);
-// By the rules of stage two; nullopt if there is nothing to judge yet. Pure.
+// Judges a case by the rules of stage two; nullopt if there is nothing to judge yet. Pure.
 std::optional<CalibrationCase> judge(const CalibrationRuns& runs, Time now);
 // Judges the cases that were measured.
 bool judge_calibrations(EngineContext& context);

@@ -23,7 +23,7 @@ std::optional<double> smallest_planted(const std::vector<PlantedRate>& by_size) 
   return std::nullopt;
 }
 
-// So many cases without a miss put the lower bound at kPower.
+// Returns the number of cases without a miss that puts the lower bound at kPower.
 int cases_that_would_do() {
   int cases = 1;
   while (bisect::binomial_interval(cases, cases, kConfidence).low < kPower) ++cases;

@@ -48,8 +48,8 @@ struct MeasuredVerdicts {
 };
 
 // replay_named: the steps that replayed searches named. replay_suspected: their likeliest commit on
-// the way there, once a search and bin. told: culprits of finished searches of which a person said
-// the cause, or that there is none.
+// the way there, once a search and bin. told: culprits of finished searches whose cause a person
+// has named, or which a person has dismissed.
 NIGHTJAR_ENUM(PredictionSource, replay_named, replay_suspected, told);
 
 struct MeasuredSearches {

@@ -20,9 +20,9 @@ std::vector<Series> series_shown(const EngineView& view, const Regression& regre
 // Machine classes that have a runner, and those that the night's usable sessions are of; by id.
 std::vector<MachineClass> classes_to_ask(const EngineView& view, const std::vector<Job>& usable);
 
-// Of the classes in `asked` without a series in `shown`: each saw nothing, or did not look. A class
-// of which that is open has no row: a finding there may turn out to be the same one, or a change is
-// not measured side by side. `night`: all regressions of the night that made `observed`.
+// Returns the classes in `asked` without a series in `shown`: each saw nothing, or did not look. A
+// class has no row while that is open: a finding there may turn out to be the same one, or a change
+// is not measured side by side. `night`: all regressions of the night that made `observed`.
 std::vector<AffectedClass> classes_elsewhere(const std::vector<Series>& shown,
                                              const Observations& observed,
                                              const std::vector<Regression>& night,

@@ -14,7 +14,8 @@ namespace nightjar::service {
 // "machine class 2 (AMD EPYC 7763)"
 std::string class_name(const EngineView& view, MachineId id);
 
-// Each names its machine class if these, and the one `beside` them, are of several.
+// Describes the series for a report. Each names its machine class if they and `beside` are of more
+// than one.
 std::vector<ReportSeries> series_facts(const EngineView& view,
                                        const std::vector<AffectedSeries>& affected,
                                        std::optional<MachineId> beside = {});

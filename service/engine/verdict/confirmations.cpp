@@ -54,7 +54,7 @@ std::string key_of(const storage::Comparison& what, const Series& lead, int want
          "/to:" + std::to_string(want) + "/" + std::to_string(asked);
 }
 
-// Builds weeks apart do not differ side by side: the machine crept. The series begins anew.
+// Builds weeks apart do not differ side by side: the machine crept. The series starts over.
 void mark_creep(storage::Transaction& transaction, const Regression& regression, Time now) {
   const auto series = storage::find_series(transaction, regression.series.front().series);
   if (!series) return;
@@ -244,7 +244,8 @@ void store(storage::Transaction& transaction, const Regression& regression,
                              {unnamed_state(config), now, evidence::of_reason(attributed.rule)});
 }
 
-// Stored, or as they shall be; nullopt: both builds have the same packages.
+// Returns the crossed builds, stored or still to be stored; nullopt: both builds have the same
+// packages.
 std::optional<ConfirmationFacts::Crossing> crossing_of(const EngineView& view,
                                                        const ConfirmationFacts& facts) {
   const auto &good = facts.good_build, &bad = facts.bad_build;
@@ -313,16 +314,16 @@ bool runs_build(const Job& job, BuildId build) {
                               [&](const EnvironmentSpec& one) { return one.build == build; });
 }
 
-// A mix of both ends may fail in a way of its own, which says nothing of the failure that is to be
-// explained.
+// False for a mix of both ends that fails in a way of its own, which does not help to explain the
+// regression's failure.
 bool says_something(const storage::Database& db, const Subject& subject, const SeriesRun& run) {
   if (!subject.is_failure()) return true;
   const auto stored = storage::find_run(db, run.run);
   return stored && subject.is_informative(stored->result);
 }
 
-// Of a session that compares the wheels with one set of packages, nothing belongs to the other
-// cells: they are compared as they were measured, in turns.
+// Reads a session's runs into the cells that it measured in turns. A session that compares the
+// wheels with one set of packages adds nothing to the cells of the other set.
 void read_runs(const storage::Database& db, const Subject& subject, const Job& job,
                ConfirmationFacts& facts) {
   const bool of_ends = runs_build(job, facts.regression.bad);

@@ -41,8 +41,8 @@ struct ConfirmationFacts {
   // Runs of both builds, and of each wheel with the other's packages.
   evidence::CellValues values{};
   bool a_build_only_fails = false;
-  // Where the builds have different packages: the bad wheel with the good one's, and the good wheel
-  // with the bad one's. Without an id they are not stored yet.
+  // Set if the builds have different packages: the bad wheel with the good build's packages, and
+  // the good wheel with the bad build's. Builds without an id are not stored yet.
   struct Crossing {
     Build source, environment;
   };
@@ -73,8 +73,8 @@ struct Dismiss {
   std::string evidence;
   std::optional<double> level;
 };
-// Where packages or wheels differ, it is said whose change it is. If that cannot be told, or if it
-// is the wheel's alone, there is nothing to search for.
+// Says what caused the change if packages or wheels differ. If that cannot be told, or if it is the
+// wheel alone, there is nothing to search for.
 struct Attributed {
   Attribution attribution;
   std::string rule;                   // of the last verdict
@@ -88,9 +88,9 @@ struct Confirm {
 using ConfirmationStep = std::variant<AwaitSessions, AskForSession, CutShort, Dismiss, Confirm>;
 ConfirmationStep decide(const ConfirmationFacts& facts, const Config& config);
 
-// A confirmation that infrastructure cuts short says nothing of the builds. Its regression is
-// `unconfirmed`, makes no level, and is confirmed anew with the next night. After three times it is
-// left to a person.
+// A confirmation that infrastructure cuts short tells nothing about the builds. Its regression is
+// `unconfirmed`, makes no level, and is confirmed again with the next night. After three times it
+// is left to a person.
 bool awaits_confirmation(const Regression& regression);
 void leave_unconfirmed(storage::Transaction& transaction, Regression regression, Time now,
                        const std::string& reason);

@@ -10,8 +10,8 @@
 
 namespace nightjar::service {
 
-// What the last build of this variant before `night` that passed gave on this machine class, since
-// the last shift that somebody marked. nullopt: no such build is known, its runs gave no checksum,
+// The result on this machine class of the last build of this variant before `night` that passed,
+// since the last shift that was marked. nullopt: no such build is known, its runs gave no checksum,
 // or they differed among themselves by over a quarter of the tolerance.
 std::optional<ExpectedResult> expected_result(const EngineView& view, const WorkloadName& name,
                                               int version, MachineId machine,

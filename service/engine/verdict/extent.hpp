@@ -24,11 +24,11 @@ struct ExtentFacts {
   std::vector<MachineClass> classes;    // that could have seen it
 };
 ExtentFacts load_extent(const EngineView& view, const Regression& regression);
-// Leaves out the finding's own series, and those that another finding of the night explains. Of one
-// machine class, or of all. Pure.
+// Returns the extent on one machine class, or on all. Leaves out the finding's own series, and
+// series that another finding of the night explains. Pure.
 ReportExtent decide(const ExtentFacts& facts, const Regression& regression,
                     std::optional<MachineId> machine = {});
-// On which other machine classes, as far as that is known. Pure.
+// Returns the other machine classes that show it or not, as far as that is known. Pure.
 std::vector<AffectedClass> classes_elsewhere(const ExtentFacts& facts);
 
 // What got worse with each of `joining` on its machine class, and no finding names. Where most

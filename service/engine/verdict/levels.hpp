@@ -10,6 +10,16 @@
 
 namespace nightjar::service {
 
+<<<<<<< HEAD
+=======
+// Whether it was confirmed, whatever became of it then.
+bool is_real(const Regression& known);
+bool is_real(RegressionState state);
+// Whether it is one of the regressions that are counted in all statistics: it was confirmed here,
+// nobody dismissed it, and it is not part of another one.
+bool is_counted(RegressionState state);
+
+>>>>>>> p-words
 // A level as a multiple of the level `before`, in cost: above 1 is worse, whichever way the metric
 // counts.
 double worsening(const Series& series, double before, double level);
@@ -22,15 +32,15 @@ double ratio_of(const Series& series, double before, double level);
 std::vector<std::vector<double>> runs_by_build(const storage::Database& db, SeriesId series,
                                                int limit);
 
-// Learned from the series' newest builds, of which these are enough.
+// Noise is learned from this many of the series' newest builds.
 inline constexpr int kNoiseBuilds = 14;
 bisect::SeriesNoise noise_of(const storage::Database& db, const Series& series);
-// The same from values that are read already, build by build.
+// The same, from values that were read already, by build.
 bisect::SeriesNoise noise_of(const Series& series, std::vector<std::vector<double>> builds);
 // The configured policy, adapted to the noise.
 bisect::DetectionPolicy learned_policy(const EngineView& view, const Series& series);
-// The smallest change that a commit is blamed for. A series with a threshold of its own is searched
-// by that one, any other by the configured one.
+// The smallest change for which a commit is blamed: the series' own threshold if it has one, else
+// the configured one.
 double search_threshold(const EngineView& view, const Series& series);
 
 }  // namespace nightjar::service

@@ -193,7 +193,7 @@ bool depends_on_noise(const Observation& observed, const Tonight& tonight,
          observed.levels.size() != history.levels.size();
 }
 
-// `nights`: so many levels of each series are read.
+// `nights`: the number of levels that are read of each series.
 struct Depth {
   int nights;
   bool all_noise;  // false: learned only where it decides something

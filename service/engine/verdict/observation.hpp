@@ -33,8 +33,7 @@ struct Observation {
   std::string facts_changed{};  // "kernel 6.1.0 → 6.8.0"
   bool suspicious = false;      // a suspicion is open: tonight says nothing new and makes no level
   bool has_level = false;       // tonight made one already
-  bool same_build =
-      false;  // the newest level is of tonight's build: tonight says nothing of builds
+  bool same_build = false;  // the newest level is of tonight's build: tonight compares no builds
   std::optional<storage::Improvement> improved{};  // that tonight shows for the second time
   bisect::SeriesNoise noise{};
 
@@ -48,12 +47,14 @@ using Observations = std::map<Group, std::vector<Observation>>;
 
 // All judged series that have runs in the night's usable sessions.
 Observations observe(const EngineView& view, const Night& night, const std::vector<Job>& usable);
-// Those of one metric; none if it is not judged. Their verdicts are the same. Their levels do not
-// reach as far back as a creep does, and the noise is unknown where no verdict depends on it.
+// Returns the observations of one metric; none if it is not judged. Their verdicts are the same.
+// Their levels do not reach as far back as a creep does, and noise is unknown where no verdict
+// depends on it.
 Observations observe(const EngineView& view, const Night& night, const std::vector<Job>& usable,
                      const std::string& metric);
 
-// Twice the standard errors of a suspicion: for what no confirmation follows.
+// Whether it exceeds twice the standard errors of a suspicion: required where no confirmation
+// follows.
 bool is_clear(const bisect::Screen& screen, const bisect::DetectionPolicy& policy);
 
 // Tonight's location as the new level; nullopt if the series is under suspicion, or if its newest

@@ -13,7 +13,7 @@
 namespace nightjar::service {
 namespace {
 
-constexpr std::size_t kSample = 3;  // of series that moved together, so many are looked into
+constexpr std::size_t kSample = 3;  // number of series examined when many moved together
 
 // Sorts a night's observations into verdicts.
 class Screening {

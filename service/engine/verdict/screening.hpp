@@ -33,7 +33,7 @@ struct ScreeningVerdicts {
 ScreeningVerdicts screen(const Night& night, const Observations& observed, Time now);
 void store(storage::Transaction& transaction, const ScreeningVerdicts& verdicts);
 
-// Levels that begin anew, by marks that say so.
+// Levels that start over, with the marks that say so.
 struct Released {
   std::vector<storage::Mark> marks;
   std::vector<Level> levels;

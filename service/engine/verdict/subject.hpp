@@ -1,5 +1,5 @@
-// What a confirmation and the searches after it are about. Of failures it is one kind: a build that
-// fails in another way says nothing of it.
+// What a confirmation and the searches after it are about. If that is a failure, it is of one kind:
+// a build that fails in another way is not informative about it.
 #pragma once
 
 #include <set>

@@ -5,8 +5,8 @@ as a rebase does. Then it does two things, with the files of docs/watching-anoth
 
 - It times builds. The first commit is built with an empty folder and cache. Then commits that
   change native files are built in three ways, one after the other, so that all ways meet the same
-  neighbours on the machine: anew; from a clean folder with the compiler cache; and as a builder
-  does, in the folder and with the cache of the build before.
+  neighbours on the machine: from scratch; from a clean folder with the compiler cache; and as a
+  builder does, in the folder and with the cache of the build before.
 - It lets the service find the planted commit: two nightlies, a runner that measures and builds. Its
   compiler cache has what the first commit's build left.
 
@@ -43,7 +43,7 @@ NATIVE = ("src/", "setup.py", "setup.cfg", "CMakeLists.txt", "debian/")
 SUBJECT, FILE = "Sort the neighbours with std::sort", "src/annoylib.h"
 OLD = "    std::partial_sort(nns_dist.begin(), nns_dist.begin() + p, nns_dist.end());\n"
 NEW = "    std::sort(nns_dist.begin(), nns_dist.end());\n"
-ANEW, CACHE, WARM = "anew", "compiler cache alone", "warm folder and compiler cache"
+ANEW, CACHE, WARM = "from scratch", "compiler cache alone", "warm folder and compiler cache"
 WAYS = {ANEW: ([], "none"), CACHE: ([], "auto"), WARM: (["build"], "auto")}  # keep, cache
 
 

@@ -83,8 +83,8 @@ def peak(name, latencies):
 
 
 def peaks(name):
-    """Of both sides, of three processes each where one of each is not within the bound; and our
-    median latency. Either is a reason in place of peaks."""
+    """Measures the peaks of both sides, and our median latency. Each side has one process, or three
+    if their peaks differ by more than the bound. A side without a peak is the reason instead."""
     latencies = []
     mine, theirs = [peak(name, latencies)], [bare_peak(name)]
     if isinstance(mine[0], str) or isinstance(theirs[0], str):
@@ -96,8 +96,8 @@ def peaks(name):
 
 
 def differ(mine, theirs):
-    """By more than the bound, and by more than processes of one side: a bare loop's own peaks
-    differ by up to 8 %."""
+    """Whether the sides differ by more than the bound, and by more than processes of one side do:
+    a bare loop's own peaks differ by up to 8 %."""
     apart = max(min(mine) - max(theirs), min(theirs) - max(mine))
     return apart > 0 and abs(statistics.median(mine) / statistics.median(theirs) - 1) > BOUND - 1
 

@@ -165,7 +165,7 @@ TEST_CASE("A result that a proxy refuses for its size stays in the spool and doe
   }
   CHECK_FALSE(spool_is_empty(scratch));
   CHECK_FALSE(std::filesystem::exists(scratch / "cache/spool/rejected/9-1.json"));
-  service.set("result", 200);  // the proxy was mended, and the agent started anew
+  service.set("result", 200);  // the proxy was mended, and the agent restarted
   Running agent(service.url(), scratch);
   service.wait_for("/jobs/9/result", 2);
   service.wait_for("/claim", service.count("/claim") + 1);

@@ -135,7 +135,7 @@ add_custom_target(program ALL COMMAND ${CMAKE_COMMAND} -E touch nightjar-native 
           .make(libtorch_of_build(first), std::stop_token{});
   INFO(made.reason);
   REQUIRE(std::filesystem::exists(made.path));
-  // Whoever would compile now is stopped at it.
+  // If anything were to be compiled now, the stop would end it.
   std::stop_source stop;
   stop.request_stop();
   NativeCache later(scratch / "cache", scratch / "native", Unconfined("a test"));

@@ -66,7 +66,7 @@ inline Job queue(World& world, const Day& day, const Night& night, JobSpec spec,
   return storage::add_job(storage::Autocommit(world.db), job);
 }
 
-// Queued, claimed and measured: the builds took so many seconds.
+// Queues, claims and measures a job; `seconds`: about how long an iteration of each build took.
 inline Job measure(World& world, const Day& day, const Night& night, JobKind kind,
                    const std::vector<Build>& builds, const std::vector<double>& seconds) {
   const auto key = std::string(name_of(kind)) + std::to_string(night.id.value);

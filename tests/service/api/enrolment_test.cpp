@@ -216,7 +216,7 @@ TEST_CASE("An enrolled runner stays in the machine class that it registered with
   CHECK(moved.status == 403);
   CHECK_THAT(moved.json["detail"].get<std::string>(), Catch::Contains("machine class 1") &&
                                                           Catch::Contains("'cpu=y'") &&
-                                                          Catch::Contains("enrols it anew"));
+                                                          Catch::Contains("enrols it again"));
   REQUIRE(rotate(world, "own-1", "own-2").status == 200);
   CHECK(register_as(world, "lab", "own-2", "y").status == 403);
   CHECK(register_as(world, "lab", "own-2", "x").status == 200);

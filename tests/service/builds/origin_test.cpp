@@ -14,7 +14,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// Of two days, they differ in commit, date and the content of their own library.
+// Nightlies of two days differ in commit, date and the content of their own library.
 KnownWheel nightly(int day) {
   KnownWheel wheel;
   wheel.build.variant = "cpu";

@@ -161,7 +161,7 @@ TEST_CASE_METHOD(Shelf, "a wheel whose version names its commit is proved and ca
   const EnvironmentSpec spec = environment_of(*build, config.project);
   CHECK(spec.module == "torch_scatter");
   CHECK(spec.version == named("19", commit));
-  CHECK(spec.git_version == "");  // a module says nothing of that
+  CHECK(spec.git_version == "");  // a module does not have one
 }
 
 TEST_CASE_METHOD(Shelf, "a wheel for any Python, with one variant only, is a build of it too") {

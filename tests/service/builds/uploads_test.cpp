@@ -25,7 +25,7 @@ TEST_CASE("parts are appended in order, and another part changes nothing") {
   CHECK(uploads.append({{1}, {9}, hash}, 0, "abc") == 3);
   CHECK(uploads.append({{1}, {9}, hash}, 5, "x") == 3);
   CHECK(uploads.append({{2}, {9}, hash}, 0, "z") == 1);
-  // A service that starts anew goes on where the old one was.
+  // A service that restarts goes on where the old one was.
   Uploads restarted(folder / "uploads", limits);
   CHECK(restarted.append({{1}, {9}, hash}, 3, "def") == 6);
   CHECK(restarted.verify({{1}, {9}, hash}));

@@ -18,7 +18,7 @@ struct LockedWorld : NightWorld {
 
   LockedWorld(Lock good, Lock bad) : before(std::move(good)), after(std::move(bad)) { noise = .01; }
 
-  // Both nights.
+  // Plays both nights.
   void pass() {
     night("2026-08-19", before);
     grow(24);

@@ -1,4 +1,4 @@
-// What is said to stop nights, of every kind, and that it says nothing where nothing does.
+// Every kind of obstacle is listed, and none is listed where nothing stops nights.
 #include "service/engine/obstacles.hpp"
 
 #include <catch2/catch.hpp>
@@ -13,8 +13,13 @@ namespace {
 
 // Nothing is wrong; each test spoils one thing.
 struct Calm {
-  Surroundings around{
-      .surveyed = true, .database = {}, .disk = {}, .failing = {}, .source = {}, .repository = {}, .history = {}};
+  Surroundings around{.surveyed = true,
+                      .database = {},
+                      .disk = {},
+                      .failing = {},
+                      .source = {},
+                      .repository = {},
+                      .history = {}};
   NightFacts facts{.sources = {SourceFacts{}},
                    .now = Time{} + std::chrono::hours(1000),
                    .runners = 2,

@@ -111,7 +111,7 @@ TEST_CASE("A digest names findings, fixes, what is open and how the nights went"
 
 namespace {
 
-// Every part has something, of which commits and workloads could do mischief.
+// Every part of it has an entry. Texts of commits and workloads try to do mischief.
 DigestInput busy_week() {
   DigestInput input = one_week();
   const DigestFinding finding = one_finding("Check bounds | @everyone (#5)");

@@ -25,7 +25,7 @@ std::size_t count(const std::string& text, const std::string& what) {
   return found;
 }
 
-// So many workloads of sixty models.
+// Makes `count` workloads of sixty models.
 std::vector<ReportExtent::Other> worse_too(int count) {
   std::vector<ReportExtent::Other> list;
   for (int i = 0; i < count; ++i)

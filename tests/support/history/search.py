@@ -359,7 +359,8 @@ class Searches:
         return said["outcome"] if said["outcome"] in known else "inconclusive"
 
     def _named(self, said):
-        """Of a regression the step that is its own: others would be further regressions."""
+        """The steps that are named. A regression has one of its own; others would be further
+        regressions."""
         sha = self.truth.commits[self.change.commit].sha
         if self.explains == "fix":
             return [step for step in said["culprits"] if step.get("isolated", True)]

@@ -63,7 +63,7 @@ def chunked_bodies(_):
 
 
 def refused_bodies(_):
-    """Of a route that needs a token."""
+    """Sends bodies to a route that needs a token."""
     yield post("/api/v1/agent/register", MEBIBYTE)
     for _ in range(16):
         yield b"x" * 65536
@@ -154,7 +154,7 @@ class Sender:
 
 
 class Crowd:
-    """So many of them, opened again whenever the service closes one."""
+    """A number of connections, opened again whenever the service closes one."""
 
     def __init__(self, port, count, kind, sources):
         self._port, self._kind, self._sources = port, kind, sources

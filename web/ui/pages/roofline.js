@@ -92,7 +92,7 @@ export const page = {
       chooser("roofline", "machine", "machine", ids.map((id) => [id, className(classes, id)]),
         query, chosen), chooser("roofline", "domain", "domain", valuesOf(able, (p) => p.domain),
         query)), said, plot(rows, ceilings),
-    note("A dot is a workload; lines are what the machine does at most, with so many threads: ",
+    note("A dot is a workload; lines are the most that the machine does. Number of threads: ",
       `${ceilings.threads}. Copies move ${digits(ceilings.bytes / 1e9)} GB/s.`)),
     section("Workloads", longTable("Limiters: shares of the time in operators that they hold back",
       columns, rows), hints.length > 0 && fold("hints",

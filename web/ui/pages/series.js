@@ -35,7 +35,7 @@ function head({ histories: [{ series: s, noise }], machine, related }, query) {
     added.length > 0 && link(address({ with: null }), "Only this series"))];
 }
 
-/** Of places in a history, as a table of it has them. */
+/** The columns of a table of a history, whose rows are places in it. */
 function pointColumns(h) {
   const of = (v, i) => quantity(v, h.series.unit, h.location[i]);
   return [

@@ -89,7 +89,7 @@ export const page = {
       summary: (model, rows) => summaryOf(model, rows, backends, failed),
       columns: () => columns(backends, failed, classes) })),
     byBatch.length > 0 && section("Time against eager",
-      el("h3", {}, "By batch, geometric mean over so many models"),
+      el("h3", {}, "By batch, geometric mean over its models"),
       changeBars("By batch", byBatch), el("h3", {}, "By device"),
       changeBars("By device", byDevice))];
   },

@@ -1,7 +1,7 @@
 """Floating-point operations of one call of an ATen operator; a multiply-add counts as two.
 
 Matrix products, convolutions and attention use the formulas of torch.utils.flop_counter. The others
-count so many for each element, by the tables below. An operator in no table is unknown, not zero.
+count a number for each element, by the tables below. An operator in no table is unknown, not zero.
 """
 
 import torch
@@ -12,7 +12,7 @@ from .charging import ALLOCATES
 POINTWISE = ("_foreach_add", "_foreach_mul", "_foreach_div", "_foreach_sub", "_foreach_addcmul",
              "_foreach_addcdiv", "_foreach_sqrt", "_foreach_lerp", "_foreach_neg", "native_dropout",
              "masked_fill", "clamp", "elu_backward", "leaky_relu_backward", "softplus_backward")
-# So many for each element of the first tensor: reductions; a softmax (maximum, subtract,
+# Operations for each element of the first tensor: reductions; a softmax (maximum, subtract,
 # exponential, sum, divide); normalisations (mean, variance, centre, scale, weight and bias), about
 # twice as many backward.
 EACH_INPUT = {

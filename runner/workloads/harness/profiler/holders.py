@@ -70,7 +70,7 @@ def module_holder(module, held):
 
 
 def class_holder(container, held):
-    """Of an instance, or of a class that holds it itself."""
+    """The holder if it is an instance, or a class that holds it itself; None for a builtin."""
     kind = container if isinstance(container, type) else type(container)
     if kind.__module__ == "builtins":
         return None

@@ -56,7 +56,7 @@ TEST_CASE("A power cap makes void only what was slower than the same builds else
   CHECK_FALSE(slowed.usable);
   CHECK(slowed.reason ==
         "the GPU's power cap slowed it by +5.0 % against other sessions of the same builds");
-  // Free clocks at the cap are what this GPU is: not a third night in vain.
+  // Free clocks at the cap are normal for this GPU, so it is not measured a third time for nothing.
   CHECK(check_capped(capped, {1.05, 2}).usable);
   CHECK_FALSE(check_capped(fixed, {1.05, 2}).usable);
   CHECK_FALSE(check_capped({sw_power_cap, hw_thermal_slowdown}, {1, 2}).usable);

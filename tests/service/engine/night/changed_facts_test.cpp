@@ -19,7 +19,7 @@ std::vector<Job> screened(const WideWorld& world) {
   return storage::jobs_of_night(world.db, newest.id, JobKind::screen);
 }
 
-// Of the first or the second build of the sessions.
+// Counts the runs of the first or the second build of the sessions.
 std::size_t runs_of(const std::vector<Job>& jobs, int environment) {
   std::size_t runs = 0;
   for (const Job& job : jobs)
@@ -35,7 +35,7 @@ std::size_t findings(const WideWorld& world) {
   return storage::list_regressions(world.db, {}, {100, {}}).items.size();
 }
 
-// Of a new build, after the last one.
+// Adds a night for a new build, after the last one.
 Night next_night(WideWorld& world) {
   Night next;
   next.build = world.nightly("2026-12-31").id;

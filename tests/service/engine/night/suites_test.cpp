@@ -70,7 +70,7 @@ std::string model(int number, const std::string& backend) {
   return "s/m" + std::to_string(number) + "/eval/cpu/fp32/b1/" + backend;
 }
 
-// So many models, each twice as fast as eager.
+// Runs of `count` models, each twice as fast as eager.
 Runs models(int count) {
   Runs runs;
   for (int i = 1; i <= count; ++i) {

@@ -1,5 +1,5 @@
-// The digest of each period is filed once, whatever is killed and however long the service is away;
-// and so is a large fix.
+// The digest of each period is filed once, whatever is killed and however long the service is away.
+// The issue of a large fix is, too.
 #include "service/engine/outcome/digests.hpp"
 
 #include <algorithm>

@@ -37,7 +37,7 @@ void next_night(NightWorld& world, int day) {
   world.settle();
 }
 
-// Of the newest nightly, as another variant's runner measures it: a night of its own.
+// Adds a night of the newest nightly in another variant, in which a runner measured `value`.
 void measure_twin(NightWorld& world, SeriesId series, double value) {
   const Night first = storage::list_nights(world.db, {1, {}}).items.front();
   Build build = *storage::find_build(world.db, *first.build);

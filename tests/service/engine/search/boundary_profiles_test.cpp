@@ -12,7 +12,7 @@ using service::test::two_nights;
 
 namespace {
 
-// +30 %, or so much, at commit 9 of 24.
+// Plants a step by `ratio`, +30 % by default, at commit 9 of 24.
 void plant(NightWorld& world, const std::string& metric, double ratio = 1.3) {
   world.level = [=](int position, const std::string& workload, const std::string& asked) {
     const double value = asked == "latency" ? .010 : asked == "kernel_time" ? .002 : 3e8;

@@ -1,5 +1,5 @@
-// What made a build better is searched like what made it worse, after all regressions. Whatever
-// comes of it, nobody is blamed.
+// What made a build better is searched like what made it worse, after all regressions. Nobody is
+// blamed for it.
 #include "service/engine/search/fix_searches.hpp"
 
 #include <sqlite3.h>

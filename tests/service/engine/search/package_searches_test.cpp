@@ -98,7 +98,7 @@ TEST_CASE("one of several packages is found, and the version of it that did it")
   CHECK(searches[2].question == PackageQuestion::versions);
   CHECK(searches[2].mixes.size() == 5);
   CHECK_FALSE(storage::bisection_of(world.db, found.id));
-  // Of 2^6 sets of packages and three versions.
+  // There are 2^6 sets of packages and three versions.
   CHECK(world.sets_measured.size() <= 9);
 }
 

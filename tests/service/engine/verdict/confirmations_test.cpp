@@ -63,7 +63,7 @@ struct Nights : NightWorld {
   std::size_t marks() { return storage::list_marks(db, {100, {}}).items.size(); }
   Night last_night() { return storage::list_nights(db, {1, {}}).items.front(); }
   std::string last_evidence(RegressionId id) { return storage::changes_of(db, id).back().evidence; }
-  // Of alpha's latency, newest first.
+  // Returns the levels of alpha's latency, newest first.
   std::vector<Level> levels() {
     storage::SeriesFilter filter;
     filter.metric = "latency";

@@ -49,7 +49,7 @@ struct Seen {
     other.series = {{SeriesId{series}, 1, 1.2, 1.2, 1.1, 1.3}};
     facts.regressions.push_back(other);
   }
-  // Of class 2; nullopt: it has no row.
+  // Returns the row of class 2; nullopt if it has none.
   std::optional<AffectedClass> second() const {
     for (const AffectedClass& one : classes_elsewhere(facts))
       if (one.machine == MachineId{2}) return one;

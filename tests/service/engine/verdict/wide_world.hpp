@@ -58,7 +58,7 @@ struct WideWorld : NightWorld {
     storage::touch_runner(storage::Autocommit(db), runner.id, clock.now());
   }
 
-  // Of the one series, newest first.
+  // Returns the levels of one series, newest first.
   std::vector<Level> levels(const std::string& workload, const std::string& metric) {
     storage::SeriesFilter filter;
     filter.metric = metric;
