@@ -13,22 +13,6 @@
 
 namespace nightjar {
 
-<<<<<<< HEAD
-=======
-// inconclusive: confirmed, but every step is below the threshold, or the configuration does not ask
-// for findings without a named commit (`report.unattributed`); it ends here.
-// unconfirmed: its confirmation was cut short by lost jobs or void sessions. The next night takes
-// it up again. merged: another regression turned out to have the same cause (`merged_into`).
-// range: the search could not narrow it to a culprit, since commits in between have no build here;
-// it is reported, and nobody is blamed.
-// unattributed: confirmed, but neither a culprit nor a range could be named; it is about to be
-// reported, and nobody is blamed.
-// historical: a step of the level in an imported history. It was not confirmed side by side, is not
-// searched or reported, and nobody is blamed.
-NIGHTJAR_ENUM(RegressionState, suspected, confirmed, bisecting, blamed, reported, recovered,
-              dismissed, inconclusive, merged, unconfirmed, range, unattributed, historical);
-
->>>>>>> p-words
 // search: a further culprit of another regression's search. history: by the change points of an
 // imported series.
 NIGHTJAR_ENUM(FoundBy, screening, creep, search, history);

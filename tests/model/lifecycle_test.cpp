@@ -1,8 +1,9 @@
 #include "storage/model/lifecycle.hpp"
 
-#include <catch2/catch.hpp>
 #include <fstream>
 #include <sstream>
+
+#include <catch2/catch.hpp>
 
 #include "tests/support/source_tree.hpp"
 

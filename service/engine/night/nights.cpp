@@ -65,14 +65,6 @@ std::set<MachineId> machines_of(const std::vector<Job>& sessions) {
   return machines;
 }
 
-<<<<<<< HEAD
-=======
-// Whether it is confirmed and not merged into another regression.
-bool is_own_finding(const Regression& regression) {
-  return is_real(regression) && regression.state != RegressionState::merged;
-}
-
->>>>>>> p-words
 // What a person reads beside the night: nothing if it left no suspicion open.
 std::string unconfirmed_text(const JudgingFacts& facts) {
   const auto open = std::count_if(

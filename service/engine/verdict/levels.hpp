@@ -10,16 +10,6 @@
 
 namespace nightjar::service {
 
-<<<<<<< HEAD
-=======
-// Whether it was confirmed, whatever became of it then.
-bool is_real(const Regression& known);
-bool is_real(RegressionState state);
-// Whether it is one of the regressions that are counted in all statistics: it was confirmed here,
-// nobody dismissed it, and it is not part of another one.
-bool is_counted(RegressionState state);
-
->>>>>>> p-words
 // A level as a multiple of the level `before`, in cost: above 1 is worse, whichever way the metric
 // counts.
 double worsening(const Series& series, double before, double level);

@@ -8,16 +8,6 @@
 namespace nightjar::service {
 namespace {
 
-<<<<<<< HEAD
-=======
-// Returns the states of a regression that was confirmed, whatever became of it later.
-std::vector<RegressionState> real_states() {
-  std::vector<RegressionState> states = all_of<RegressionState>();
-  std::erase_if(states, [](RegressionState state) { return !is_real(state); });
-  return states;
-}
-
->>>>>>> p-words
 // Since when a series is better, of the improvements that `from` or a later night showed; 0: none
 // did.
 NightId last_of(const std::vector<storage::BetterSince>& improvements, NightId from) {
