@@ -198,15 +198,14 @@ Database Database::open_writer(const std::filesystem::path& path) {
   // Must come before the first table: with tables, the whole file would have to be rewritten.
   if (found == 0) impl->execute("PRAGMA auto_vacuum = INCREMENTAL");
   impl->require_sound("quick_check");
-  if (found > 0 && found < static_cast<int>(migrations().size()))
-    back_up_before_migrating(*impl, found);
+  if (found > 0 && found < newest_schema()) back_up_before_migrating(*impl, found);
   use_wal(*impl);
   // FULL: what was acknowledged to a runner survives a power cut too. A session is one transaction,
   // so this costs one sync of the disk a session.
   impl->execute(
       "PRAGMA synchronous = FULL; PRAGMA cache_size = -8000;"
       "PRAGMA journal_size_limit = 67108864");
-  migrate(*impl, static_cast<int>(migrations().size()));
+  migrate(*impl, newest_schema());
   return Database(std::move(impl));
 }
 

@@ -3,17 +3,19 @@
 namespace nightjar::storage {
 namespace {
 
+constexpr int kSchema = 38;  // the version that schema.sql is
+
 constexpr Migration kMigrations[] = {
 #include "migrations.inc"
 };
-constexpr int kKnown = static_cast<int>(std::size(kMigrations));
+constexpr int kKnown = std::end(kMigrations)[-1].number;
 
 constexpr bool numbered_without_gap() {
-  for (int i = 0; i < kKnown; ++i)
-    if (kMigrations[i].number != i + 1) return false;
+  for (int i = 0; i < static_cast<int>(std::size(kMigrations)); ++i)
+    if (kMigrations[i].number != kSchema + i) return false;
   return true;
 }
-static_assert(numbered_without_gap(), "migrations/*.sql must be numbered 1, 2, 3, ...");
+static_assert(numbered_without_gap(), "migrations/*.sql must be numbered from schema.sql's on");
 
 constexpr std::int64_t kApplication = 0x4e4a4152;  // "NJAR", in the file's header
 
@@ -28,6 +30,10 @@ int schema_version_of(Database::Impl& connection) {
     throw Error(connection.path + " has schema version " + std::to_string(version) +
                 ", this program knows versions up to " + std::to_string(kKnown) +
                 "; start the newer nightjard that wrote it, or restore a backup");
+  if (version > 0 && version < kSchema)
+    throw Error(connection.path + " has schema version " + std::to_string(version) +
+                ", of a program before the first release; this one reads versions from " +
+                std::to_string(kSchema) + " on");
   return version;
 }
 
@@ -58,8 +64,8 @@ void apply(Database::Impl& connection, const Migration& migration) {
 
 }  // namespace
 
-std::span<const Migration> migrations() {
-  return kMigrations;
+int newest_schema() {
+  return kKnown;
 }
 
 void migrate(Database::Impl& connection, int last) {

@@ -1,7 +1,5 @@
-// The schema's numbered, forward-only migrations. Private to this folder and its tests.
+// The schema and its numbered, forward-only migrations. Private to this folder and its tests.
 #pragma once
-
-#include <span>
 
 #include "storage/connection.hpp"
 
@@ -13,11 +11,13 @@ struct Migration {
   const char* sql;
 };
 
-// In order, from 1 without a gap; a file's `user_version` is the number of the last one applied.
-std::span<const Migration> migrations();
+// The number of the newest migration. A file's `user_version` is that of the last one applied to
+// it.
+int newest_schema();
 
-// Applies what is missing up to number `last`, each in a transaction of its own. Throws Error, and
-// changes nothing, for a file of a newer program or one that is no Nightjar database.
+// Applies what is missing up to number `last`, each in a transaction of its own; the schema to an
+// empty file. Throws Error, and changes nothing, for a file of a newer program or of one that is
+// too old, and for one that is no Nightjar database.
 void migrate(Database::Impl& connection, int last);
 
 // The number of the last migration applied; 0 for an empty file. Throws like migrate().

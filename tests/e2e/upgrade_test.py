@@ -1,9 +1,9 @@
 """An upgrade while jobs are under way, and the way back: as docs/operating.md has them.
 
-`data/version_24.sql` was written by the programs of that version, in the middle of a night, and is
+`data/version_38.sql` was written by the programs of that version, in the middle of a night, and is
 never written again. How it was made, with NIGHTJAR_BIN naming the folder of those programs:
 
-    upgrade_test.py tests/e2e/data/version_24.sql
+    upgrade_test.py tests/e2e/data/version_38.sql
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from durability_test import database, run_documented, start_and_wait
 from session_result import session_result
 from world import WORKLOADS, World
 
-OLD_VERSION = 24
+OLD_VERSION = 38
 OLD = pathlib.Path(__file__).with_name("data") / f"version_{OLD_VERSION}.sql"
 NIGHTLIES = ["2026-08-19", "2026-08-20"]
 # Longer than any test: what is under way stays with who has it.

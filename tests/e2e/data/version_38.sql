@@ -1,19 +1,24 @@
 PRAGMA auto_vacuum = 2;
 PRAGMA application_id = 1313489234;
-PRAGMA user_version = 24;
+PRAGMA user_version = 38;
 BEGIN TRANSACTION;
 CREATE TABLE attribution (
   regression INTEGER PRIMARY KEY REFERENCES regression (id),
-  cause TEXT NOT NULL CHECK (cause IN ('source', 'environment', 'both', 'unknown')),
+  cause TEXT NOT NULL CHECK (cause IN ('source', 'environment', 'both', 'unknown', 'wheel', 'source_and_wheel', 'environment_and_wheel', 'all_three')),
   source_ratio REAL NOT NULL,
   source_low REAL NOT NULL,
   source_high REAL NOT NULL,
-  environment_ratio REAL NOT NULL,
-  environment_low REAL NOT NULL,
-  environment_high REAL NOT NULL,
+  environment_ratio REAL,
+  environment_low REAL,
+  environment_high REAL,
   -- The bad wheel with the good one's packages; NULL: it does not run.
-  held INTEGER REFERENCES build (id)
-, searched_at_us INTEGER) STRICT;
+  held INTEGER REFERENCES build (id),
+  -- When the search for the package ended; NULL: it has not.
+  searched_at_us INTEGER,
+  wheel_ratio REAL,
+  wheel_low REAL,
+  wheel_high REAL
+) STRICT;
 CREATE TABLE audit (
   id INTEGER PRIMARY KEY,
   at_us INTEGER NOT NULL,
@@ -27,15 +32,20 @@ INSERT INTO "audit" VALUES(3,1795686280547510,'build:2.14.0.dev20260819+cpu','st
 INSERT INTO "audit" VALUES(4,1795686281455500,'build:2.14.0.dev20260820+cpu','start-night','night/2');
 CREATE TABLE bisection (
   id INTEGER PRIMARY KEY,
-  regression INTEGER NOT NULL UNIQUE REFERENCES regression (id),
+  regression INTEGER UNIQUE REFERENCES regression (id),
   series INTEGER NOT NULL REFERENCES series (id),
   state TEXT NOT NULL CHECK (state IN ('open', 'culprit', 'not_reproduced', 'inconclusive', 'range')),
   good INTEGER NOT NULL REFERENCES build (id),
   bad INTEGER NOT NULL REFERENCES build (id),
   posterior TEXT NOT NULL CHECK (posterior = '' OR json_valid(posterior)),
   started_at_us INTEGER NOT NULL,
-  finished_at_us INTEGER
-, spent_seconds REAL NOT NULL DEFAULT 0 CHECK (spent_seconds >= 0), expected_runs REAL NOT NULL DEFAULT 0 CHECK (expected_runs >= 0), runs INTEGER NOT NULL DEFAULT 0 CHECK (runs >= 0), sessions INTEGER NOT NULL DEFAULT 0 CHECK (sessions >= 0)) STRICT;
+  finished_at_us INTEGER,
+  spent_seconds REAL NOT NULL DEFAULT 0 CHECK (spent_seconds >= 0),
+  expected_runs REAL NOT NULL DEFAULT 0 CHECK (expected_runs >= 0),
+  runs INTEGER NOT NULL DEFAULT 0 CHECK (runs >= 0),
+  sessions INTEGER NOT NULL DEFAULT 0 CHECK (sessions >= 0),
+  fix INTEGER REFERENCES fix_search (id) CHECK ((fix IS NULL) <> (regression IS NULL))
+) STRICT;
 CREATE TABLE bisection_commit (
   bisection INTEGER NOT NULL REFERENCES bisection (id),
   position INTEGER NOT NULL,
@@ -52,7 +62,10 @@ CREATE TABLE bisection_job (
 CREATE TABLE bisection_untestable (
   bisection INTEGER NOT NULL REFERENCES bisection (id),
   position INTEGER NOT NULL,
-  reason TEXT NOT NULL, cause TEXT NOT NULL DEFAULT 'does_not_run'
+  reason TEXT NOT NULL,
+  -- Until now the sentence alone said why. What the planner found in the way is `no_build_here`; what a runner said
+  -- of an environment is `does_not_import`; else the workload failed in every run.
+  cause TEXT NOT NULL DEFAULT 'does_not_run'
   CHECK (cause IN ('does_not_compile', 'does_not_import', 'does_not_run', 'no_build_here', 'infrastructure')),
   PRIMARY KEY (bisection, position)
 ) STRICT, WITHOUT ROWID;
@@ -69,7 +82,14 @@ CREATE TABLE build (
   base INTEGER REFERENCES build (id),
   state TEXT NOT NULL CHECK (state IN ('found', 'proved', 'unproved', 'unusable', 'imported')),
   reason TEXT NOT NULL,
-  found_at_us INTEGER NOT NULL, python_tag TEXT, platform_tag TEXT, glibc TEXT, gpu_architectures TEXT, lock TEXT REFERENCES lock (sha256),
+  found_at_us INTEGER NOT NULL,
+  -- What a wheel says of the machines that can run it; NULL: it does not say.
+  python_tag TEXT,
+  platform_tag TEXT,
+  glibc TEXT,
+  gpu_architectures TEXT,
+  -- NULL: it is installed with the packages of the runner's own Python.
+  lock TEXT REFERENCES lock (sha256),
   UNIQUE (version, variant, kind, url)
 ) STRICT;
 INSERT INTO "build" VALUES(1,'nightly','2.14.0.dev20260819+cpu','cpu','2026-08-19','http://127.0.0.1:37979/torch-2.14.0.dev20260819%2Bcpu-cp311-cp311-linux_x86_64.whl','a60e49000d940356ef2b403c18c6740304966c24','0baca64fd7e6a2a42301aedda84eadfaf8c382da','6a072fc98eb4c4f1cb08f4980a5759a076129f9615f7ac047b0ea80230192e5b',NULL,'proved','',1795686280306033,'cp311','linux_x86_64',NULL,'',NULL);
@@ -78,7 +98,7 @@ CREATE TABLE calibration (
   id INTEGER PRIMARY KEY,
   job INTEGER NOT NULL UNIQUE REFERENCES job (id),
   series INTEGER NOT NULL REFERENCES series (id),
-  planted REAL NOT NULL CHECK (planted >= 0),  -- share added to an iteration's time; 0: nothing
+  planted REAL NOT NULL CHECK (planted >= 0), -- share added to an iteration's time; 0: nothing
   verdict TEXT NOT NULL CHECK (verdict IN ('worse', 'better', 'same', 'inconclusive')),
   ratio REAL NOT NULL,
   low REAL NOT NULL,
@@ -131,6 +151,13 @@ CREATE TABLE delivery (
   id TEXT PRIMARY KEY,
   at_us INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE digest (
+  id INTEGER PRIMARY KEY,
+  from_us INTEGER NOT NULL,
+  until_us INTEGER NOT NULL UNIQUE CHECK (until_us > from_us),
+  message INTEGER UNIQUE REFERENCES outbox (id),
+  decided_at_us INTEGER NOT NULL
+) STRICT;
 CREATE TABLE enrolment (
   id INTEGER PRIMARY KEY,
   sha256 TEXT NOT NULL UNIQUE,
@@ -141,7 +168,41 @@ CREATE TABLE enrolment (
   ends_at_us INTEGER NOT NULL,
   -- NULL: not yet.
   used_at_us INTEGER,
-  revoked_at_us INTEGER
+  revoked_at_us INTEGER,
+  -- The machine class that an enrolled runner's tokens are bound to. NULL: that with which its runner registers first.
+  machine INTEGER REFERENCES machine (id)
+) STRICT;
+CREATE TABLE fix_cause (
+  id INTEGER PRIMARY KEY,
+  fix_search INTEGER NOT NULL REFERENCES fix_search (id),
+  is_range INTEGER NOT NULL CHECK (is_range IN (0, 1)),
+  probability REAL NOT NULL,
+  ratio REAL NOT NULL,
+  low REAL NOT NULL,
+  high REAL NOT NULL
+) STRICT;
+CREATE TABLE fix_cause_commit (
+  fix_cause INTEGER NOT NULL REFERENCES fix_cause (id),
+  position INTEGER NOT NULL,
+  commit_sha TEXT NOT NULL CHECK (length(commit_sha) = 40),
+  PRIMARY KEY (fix_cause, position)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE fix_report (
+  build INTEGER PRIMARY KEY REFERENCES build (id),
+  message INTEGER NOT NULL UNIQUE REFERENCES outbox (id)
+) STRICT;
+CREATE TABLE fix_search (
+  id INTEGER PRIMARY KEY,
+  night INTEGER NOT NULL REFERENCES night (id),
+  machine INTEGER NOT NULL REFERENCES machine (id),
+  before INTEGER REFERENCES build (id),
+  build INTEGER NOT NULL REFERENCES build (id),
+  series INTEGER NOT NULL REFERENCES series (id),
+  opened_at_us INTEGER NOT NULL,
+  not_searched TEXT CHECK (not_searched IN ('packages_differ', 'no_range', 'no_series')),
+  evidence TEXT NOT NULL CHECK (evidence = '' OR json_valid(evidence)),
+  UNIQUE (build, machine),
+  CHECK (before IS NOT NULL OR not_searched IS NOT NULL)
 ) STRICT;
 CREATE TABLE imported_night (
   night INTEGER PRIMARY KEY REFERENCES night (id),
@@ -180,13 +241,27 @@ CREATE TABLE job (
   affinity INTEGER REFERENCES runner (id),
   lease_until_us INTEGER,
   reason TEXT NOT NULL,
-  created_at_us INTEGER NOT NULL, restarted INTEGER NOT NULL DEFAULT 0 CHECK (restarted IN (0, 1)), repeats INTEGER REFERENCES job (id), nonce TEXT NOT NULL DEFAULT '', put_off INTEGER NOT NULL DEFAULT 0 CHECK (put_off >= 0), unclaimable_since_us INTEGER, facts INTEGER REFERENCES machine_facts (id),
+  created_at_us INTEGER NOT NULL,
+  restarted INTEGER NOT NULL DEFAULT 0 CHECK (restarted IN (0, 1)),
+  -- The job whose void session this one measures again.
+  repeats INTEGER REFERENCES job (id),
+  -- Drawn at each claim and told to the claimer alone. Job ids and attempts start again in an empty or a restored
+  -- database; a nonce never comes twice. Empty: claimed before this migration.
+  nonce TEXT NOT NULL DEFAULT '',
+  -- Times that a runner gave it back because something on its side was in the way.
+  put_off INTEGER NOT NULL DEFAULT 0 CHECK (put_off >= 0),
+  -- Since when no live runner can claim it; NULL: one can.
+  unclaimable_since_us INTEGER,
+  -- Of the runner that claimed the job last.
+  facts INTEGER REFERENCES machine_facts (id),
+  -- Of the session's builds. NULL: it has none, as a build from source, or it ended before this migration.
+  variant TEXT,
   CHECK ((state = 'leased') = (lease_until_us IS NOT NULL))
 ) STRICT;
-INSERT INTO "job" VALUES(1,'night:1/machine:1/screen:0',1,1,'screen','{"environments":[{"build":1,"git_version":"0baca64fd7e6a2a42301aedda84eadfaf8c382da","overlay":null,"version":"2.14.0.dev20260819+cpu","wheel_file":"torch-2.14.0.dev20260819+cpu-cp311-cp311-linux_x86_64.whl","wheel_sha256":"6a072fc98eb4c4f1cb08f4980a5759a076129f9615f7ac047b0ea80230192e5b","wheel_url":"/api/v1/artifacts/6a072fc98eb4c4f1cb08f4980a5759a076129f9615f7ac047b0ea80230192e5b"}],"kind":"screen","limits":{"kernel_iterations":10,"memory_bytes":0,"min_iterations":10,"output_bytes":1048576,"seconds":0.1,"seed":0,"threads":1,"timeout_seconds":300.0},"order":[{"environment":-1,"workload":-1},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":-1,"workload":-1}],"workloads":[{"id":1,"name":"python/alpha/eval/cpu/fp32/b1/eager","version":1}]}','done',0,1,0,1,NULL,NULL,'',1795686280558432,0,NULL,'065e37e9fceba402db8bc49b21ee14bf',0,NULL,1);
-INSERT INTO "job" VALUES(2,'night:1/machine:2/screen:0',1,2,'screen','{"environments":[{"build":1,"git_version":"0baca64fd7e6a2a42301aedda84eadfaf8c382da","overlay":null,"version":"2.14.0.dev20260819+cpu","wheel_file":"torch-2.14.0.dev20260819+cpu-cp311-cp311-linux_x86_64.whl","wheel_sha256":"6a072fc98eb4c4f1cb08f4980a5759a076129f9615f7ac047b0ea80230192e5b","wheel_url":"/api/v1/artifacts/6a072fc98eb4c4f1cb08f4980a5759a076129f9615f7ac047b0ea80230192e5b"}],"kind":"screen","limits":{"kernel_iterations":10,"memory_bytes":0,"min_iterations":10,"output_bytes":1048576,"seconds":0.1,"seed":0,"threads":1,"timeout_seconds":300.0},"order":[{"environment":-1,"workload":-1},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":-1,"workload":-1}],"workloads":[{"id":1,"name":"python/alpha/eval/cpu/fp32/b1/eager","version":1}]}','done',0,1,0,2,NULL,NULL,'',1795686280558845,0,NULL,'d68b2cb69dc632fcb4d03a5f302b74ee',0,NULL,2);
-INSERT INTO "job" VALUES(3,'night:2/machine:1/screen:0',2,1,'screen','{"environments":[{"build":2,"git_version":"621c3cea82ca8455055d85ea52da64a754168ddb","overlay":null,"version":"2.14.0.dev20260820+cpu","wheel_file":"torch-2.14.0.dev20260820+cpu-cp311-cp311-linux_x86_64.whl","wheel_sha256":"2550b312b54c5a9e923efb0ec26ea55402d314db472e37c7f640b44c190f2220","wheel_url":"/api/v1/artifacts/2550b312b54c5a9e923efb0ec26ea55402d314db472e37c7f640b44c190f2220"}],"kind":"screen","limits":{"kernel_iterations":10,"memory_bytes":0,"min_iterations":10,"output_bytes":1048576,"seconds":0.1,"seed":0,"threads":1,"timeout_seconds":300.0},"order":[{"environment":-1,"workload":-1},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":-1,"workload":-1}],"workloads":[{"expected":{"checksum":1.0,"tolerance":0.001},"id":1,"name":"python/alpha/eval/cpu/fp32/b1/eager","version":1}]}','leased',0,1,0,1,NULL,1795689881501892,'',1795686281470787,0,NULL,'2f85615abc7c1986053cd560d4519db0',0,NULL,1);
-INSERT INTO "job" VALUES(4,'night:2/machine:2/screen:0',2,2,'screen','{"environments":[{"build":2,"git_version":"621c3cea82ca8455055d85ea52da64a754168ddb","overlay":null,"version":"2.14.0.dev20260820+cpu","wheel_file":"torch-2.14.0.dev20260820+cpu-cp311-cp311-linux_x86_64.whl","wheel_sha256":"2550b312b54c5a9e923efb0ec26ea55402d314db472e37c7f640b44c190f2220","wheel_url":"/api/v1/artifacts/2550b312b54c5a9e923efb0ec26ea55402d314db472e37c7f640b44c190f2220"}],"kind":"screen","limits":{"kernel_iterations":10,"memory_bytes":0,"min_iterations":10,"output_bytes":1048576,"seconds":0.1,"seed":0,"threads":1,"timeout_seconds":300.0},"order":[{"environment":-1,"workload":-1},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":-1,"workload":-1}],"workloads":[{"expected":{"checksum":1.0,"tolerance":0.001},"id":1,"name":"python/alpha/eval/cpu/fp32/b1/eager","version":1}]}','queued',0,0,0,NULL,NULL,NULL,'',1795686281471038,0,NULL,'',0,NULL,NULL);
+INSERT INTO "job" VALUES(1,'night:1/machine:1/screen:0',1,1,'screen','{"environments":[{"build":1,"git_version":"0baca64fd7e6a2a42301aedda84eadfaf8c382da","overlay":null,"version":"2.14.0.dev20260819+cpu","wheel_file":"torch-2.14.0.dev20260819+cpu-cp311-cp311-linux_x86_64.whl","wheel_sha256":"6a072fc98eb4c4f1cb08f4980a5759a076129f9615f7ac047b0ea80230192e5b","wheel_url":"/api/v1/artifacts/6a072fc98eb4c4f1cb08f4980a5759a076129f9615f7ac047b0ea80230192e5b"}],"kind":"screen","limits":{"kernel_iterations":10,"memory_bytes":0,"min_iterations":10,"output_bytes":1048576,"seconds":0.1,"seed":0,"threads":1,"timeout_seconds":300.0},"order":[{"environment":-1,"workload":-1},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":-1,"workload":-1}],"workloads":[{"id":1,"name":"python/alpha/eval/cpu/fp32/b1/eager","version":1}]}','done',0,1,0,1,NULL,NULL,'',1795686280558432,0,NULL,'065e37e9fceba402db8bc49b21ee14bf',0,NULL,1,NULL);
+INSERT INTO "job" VALUES(2,'night:1/machine:2/screen:0',1,2,'screen','{"environments":[{"build":1,"git_version":"0baca64fd7e6a2a42301aedda84eadfaf8c382da","overlay":null,"version":"2.14.0.dev20260819+cpu","wheel_file":"torch-2.14.0.dev20260819+cpu-cp311-cp311-linux_x86_64.whl","wheel_sha256":"6a072fc98eb4c4f1cb08f4980a5759a076129f9615f7ac047b0ea80230192e5b","wheel_url":"/api/v1/artifacts/6a072fc98eb4c4f1cb08f4980a5759a076129f9615f7ac047b0ea80230192e5b"}],"kind":"screen","limits":{"kernel_iterations":10,"memory_bytes":0,"min_iterations":10,"output_bytes":1048576,"seconds":0.1,"seed":0,"threads":1,"timeout_seconds":300.0},"order":[{"environment":-1,"workload":-1},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":-1,"workload":-1}],"workloads":[{"id":1,"name":"python/alpha/eval/cpu/fp32/b1/eager","version":1}]}','done',0,1,0,2,NULL,NULL,'',1795686280558845,0,NULL,'d68b2cb69dc632fcb4d03a5f302b74ee',0,NULL,2,NULL);
+INSERT INTO "job" VALUES(3,'night:2/machine:1/screen:0',2,1,'screen','{"environments":[{"build":2,"git_version":"621c3cea82ca8455055d85ea52da64a754168ddb","overlay":null,"version":"2.14.0.dev20260820+cpu","wheel_file":"torch-2.14.0.dev20260820+cpu-cp311-cp311-linux_x86_64.whl","wheel_sha256":"2550b312b54c5a9e923efb0ec26ea55402d314db472e37c7f640b44c190f2220","wheel_url":"/api/v1/artifacts/2550b312b54c5a9e923efb0ec26ea55402d314db472e37c7f640b44c190f2220"}],"kind":"screen","limits":{"kernel_iterations":10,"memory_bytes":0,"min_iterations":10,"output_bytes":1048576,"seconds":0.1,"seed":0,"threads":1,"timeout_seconds":300.0},"order":[{"environment":-1,"workload":-1},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":-1,"workload":-1}],"workloads":[{"expected":{"checksum":1.0,"tolerance":0.001},"id":1,"name":"python/alpha/eval/cpu/fp32/b1/eager","version":1}]}','leased',0,1,0,1,NULL,1795689881501892,'',1795686281470787,0,NULL,'2f85615abc7c1986053cd560d4519db0',0,NULL,1,'cpu');
+INSERT INTO "job" VALUES(4,'night:2/machine:2/screen:0',2,2,'screen','{"environments":[{"build":2,"git_version":"621c3cea82ca8455055d85ea52da64a754168ddb","overlay":null,"version":"2.14.0.dev20260820+cpu","wheel_file":"torch-2.14.0.dev20260820+cpu-cp311-cp311-linux_x86_64.whl","wheel_sha256":"2550b312b54c5a9e923efb0ec26ea55402d314db472e37c7f640b44c190f2220","wheel_url":"/api/v1/artifacts/2550b312b54c5a9e923efb0ec26ea55402d314db472e37c7f640b44c190f2220"}],"kind":"screen","limits":{"kernel_iterations":10,"memory_bytes":0,"min_iterations":10,"output_bytes":1048576,"seconds":0.1,"seed":0,"threads":1,"timeout_seconds":300.0},"order":[{"environment":-1,"workload":-1},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":-1,"workload":-1}],"workloads":[{"expected":{"checksum":1.0,"tolerance":0.001},"id":1,"name":"python/alpha/eval/cpu/fp32/b1/eager","version":1}]}','queued',0,0,0,NULL,NULL,NULL,'',1795686281471038,0,NULL,'',0,NULL,NULL,'cpu');
 CREATE TABLE job_workload (
   job INTEGER NOT NULL REFERENCES job (id),
   workload TEXT NOT NULL,
@@ -196,6 +271,21 @@ INSERT INTO "job_workload" VALUES(1,'python/alpha/eval/cpu/fp32/b1/eager@1');
 INSERT INTO "job_workload" VALUES(2,'python/alpha/eval/cpu/fp32/b1/eager@1');
 INSERT INTO "job_workload" VALUES(3,'python/alpha/eval/cpu/fp32/b1/eager@1');
 INSERT INTO "job_workload" VALUES(4,'python/alpha/eval/cpu/fp32/b1/eager@1');
+CREATE TABLE judged (
+  machine INTEGER NOT NULL REFERENCES machine (id),
+  metric TEXT NOT NULL,
+  since_us INTEGER NOT NULL, -- of the first night that counts
+  nights INTEGER NOT NULL CHECK (nights >= 1),
+  series_nights INTEGER NOT NULL CHECK (series_nights >= 0),
+  suspicions INTEGER NOT NULL CHECK (suspicions >= 0),
+  dismissed INTEGER NOT NULL CHECK (dismissed >= 0), -- suspicions that stage two did not confirm
+  noise_series INTEGER NOT NULL CHECK (noise_series >= 0), -- series that the next three are of
+  smallest REAL,
+  smallest_low REAL,
+  smallest_high REAL,
+  PRIMARY KEY (machine, metric),
+  CHECK ((noise_series = 0) = (smallest IS NULL))
+) STRICT, WITHOUT ROWID;
 CREATE TABLE level (
   series INTEGER NOT NULL REFERENCES series (id),
   build INTEGER NOT NULL REFERENCES build (id),
@@ -229,8 +319,11 @@ CREATE TABLE lost_attempt (
 CREATE TABLE machine (
   id INTEGER PRIMARY KEY,
   fingerprint TEXT NOT NULL UNIQUE CHECK (length(fingerprint) = 64),
-  facts TEXT NOT NULL CHECK (json_valid(facts))
-, class TEXT) STRICT;
+  facts TEXT NOT NULL CHECK (json_valid(facts)),
+  -- "name=value" lines of the facts that make the class. Of several rows that are one class now, the one that was
+  -- used last goes on, with its series; the others keep theirs and have no class.
+  class TEXT
+) STRICT;
 INSERT INTO "machine" VALUES(1,'8a63cc548eaa776eda3233eee871e9966c3fb8a55b72177bc0bfc94d7b82838d','{"cpu_model":"of lab"}','cpu_model=of lab
 ');
 INSERT INTO "machine" VALUES(2,'162a0476b0da454fc521c31b969bdac1fc190e23c943fbc98e8209ceecd2d7bc','{"cpu_model":"of far"}','cpu_model=of far
@@ -248,10 +341,10 @@ CREATE TABLE mark (
   id INTEGER PRIMARY KEY,
   at_us INTEGER NOT NULL,
   actor TEXT NOT NULL,
-  after_night INTEGER NOT NULL,  -- levels of this night and of earlier ones no longer count; 0: none
+  after_night INTEGER NOT NULL, -- levels of this night and of earlier ones no longer count; 0: none
   machine INTEGER REFERENCES machine (id),
-  workload TEXT NOT NULL,        -- glob
-  metric TEXT NOT NULL,          -- or '*'
+  workload TEXT NOT NULL, -- glob
+  metric TEXT NOT NULL, -- or '*'
   reason TEXT NOT NULL
 ) STRICT;
 CREATE TABLE night (
@@ -261,10 +354,15 @@ CREATE TABLE night (
   build INTEGER REFERENCES build (id),
   reason TEXT NOT NULL,
   started_at_us INTEGER NOT NULL,
-  finished_at_us INTEGER
-, cancelled_by TEXT NOT NULL DEFAULT '', replays_queued INTEGER NOT NULL DEFAULT 0 CHECK (replays_queued IN (0, 1))) STRICT;
-INSERT INTO "night" VALUES(1,'build','done',1,'',1795686280547510,1795686280719544,'',1);
-INSERT INTO "night" VALUES(2,'build','measuring',2,'',1795686281455500,NULL,'',0);
+  finished_at_us INTEGER,
+  cancelled_by TEXT NOT NULL DEFAULT '',
+  -- Series of the newest night whose search is still to be replayed, in order.
+  replays_queued INTEGER NOT NULL DEFAULT 0 CHECK (replays_queued IN (0, 1)),
+  -- 1: the night's suites are summed up, and it got no values since.
+  summed_up INTEGER NOT NULL DEFAULT 0 CHECK (summed_up IN (0, 1))
+) STRICT;
+INSERT INTO "night" VALUES(1,'build','done',1,'',1795686280547510,1795686280719544,'',1,0);
+INSERT INTO "night" VALUES(2,'build','measuring',2,'',1795686281455500,NULL,'',0,0);
 CREATE TABLE note (
   name TEXT PRIMARY KEY,
   value TEXT NOT NULL
@@ -273,7 +371,7 @@ INSERT INTO "note" VALUES('discovery-from/cpu','2026-08-19');
 CREATE TABLE outbox (
   id INTEGER PRIMARY KEY,
   key TEXT NOT NULL UNIQUE,
-  regression INTEGER NOT NULL REFERENCES regression (id),
+  regression INTEGER REFERENCES regression (id) CHECK (regression IS NOT NULL OR kind = 'open_issue'),
   kind TEXT NOT NULL CHECK (kind IN ('open_issue', 'comment', 'close_issue')),
   title TEXT NOT NULL,
   body TEXT NOT NULL,
@@ -347,6 +445,27 @@ CREATE TABLE profile (
   run INTEGER PRIMARY KEY REFERENCES run (id),
   body TEXT NOT NULL
 ) STRICT;
+CREATE TABLE provenance (
+  wheel TEXT PRIMARY KEY CHECK (length(wheel) = 64),
+  generator TEXT NOT NULL,
+  flags TEXT NOT NULL,
+  more_files INTEGER NOT NULL CHECK (more_files >= 0),
+  trouble TEXT NOT NULL
+) STRICT;
+CREATE TABLE provenance_file (
+  wheel TEXT NOT NULL REFERENCES provenance (wheel),
+  name TEXT NOT NULL,
+  size_bytes INTEGER NOT NULL CHECK (size_bytes >= 0),
+  digest TEXT NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('own', 'bundled', 'foreign')),
+  PRIMARY KEY (wheel, name)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE provenance_line (
+  wheel TEXT NOT NULL REFERENCES provenance (wheel),
+  what TEXT NOT NULL CHECK (what IN ('tag', 'compiler')),
+  text TEXT NOT NULL,
+  PRIMARY KEY (wheel, what, text)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE regression (
   id INTEGER PRIMARY KEY,
   state TEXT NOT NULL CHECK (state IN ('suspected', 'confirmed', 'bisecting', 'blamed', 'reported',
@@ -366,8 +485,12 @@ CREATE TABLE regression (
   issue_number INTEGER,
   issue_url TEXT NOT NULL,
   opened_at_us INTEGER NOT NULL,
-  updated_at_us INTEGER NOT NULL, unfinished INTEGER NOT NULL DEFAULT 0 CHECK (unfinished >= 0), found_by TEXT NOT NULL DEFAULT 'screening'
-  CHECK (found_by IN ('screening', 'creep', 'search', 'history')), is_range INTEGER NOT NULL DEFAULT 0 CHECK (is_range IN (0, 1)),
+  updated_at_us INTEGER NOT NULL,
+  unfinished INTEGER NOT NULL DEFAULT 0 CHECK (unfinished >= 0),
+  found_by TEXT NOT NULL DEFAULT 'screening'
+  CHECK (found_by IN ('screening', 'creep', 'search', 'history')),
+  -- The commits and figures of a regression whose search ended with a range stand where a culprit's would.
+  is_range INTEGER NOT NULL DEFAULT 0 CHECK (is_range IN (0, 1)),
   UNIQUE (night, lead, bad, part)
 ) STRICT;
 CREATE TABLE regression_change (
@@ -378,6 +501,18 @@ CREATE TABLE regression_change (
   at_us INTEGER NOT NULL,
   evidence TEXT NOT NULL CHECK (json_valid(evidence))
 ) STRICT;
+CREATE TABLE regression_class (
+  regression INTEGER NOT NULL REFERENCES regression (id),
+  machine INTEGER NOT NULL REFERENCES machine (id),
+  gpu TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('seen', 'not_seen', 'not_looked_for')),
+  first_seen INTEGER REFERENCES night (id),
+  ratio REAL,
+  low REAL,
+  high REAL,
+  PRIMARY KEY (regression, machine),
+  CHECK ((state = 'seen') = (first_seen IS NOT NULL))
+) STRICT, WITHOUT ROWID;
 CREATE TABLE regression_commit (
   regression INTEGER NOT NULL REFERENCES regression (id),
   position INTEGER NOT NULL,
@@ -405,6 +540,14 @@ CREATE TABLE replay (
   at_us INTEGER NOT NULL,
   UNIQUE (night, series)
 ) STRICT;
+CREATE TABLE replay_prediction (
+  replay INTEGER NOT NULL REFERENCES replay (id),
+  number INTEGER NOT NULL CHECK (number >= 0),
+  named INTEGER NOT NULL CHECK (named IN (0, 1)),
+  probability REAL NOT NULL CHECK (probability BETWEEN 0 AND 1),
+  was_right INTEGER NOT NULL CHECK (was_right IN (0, 1)),
+  PRIMARY KEY (replay, number)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE replay_queue (
   id INTEGER PRIMARY KEY,
   night INTEGER NOT NULL REFERENCES night (id),
@@ -412,6 +555,13 @@ CREATE TABLE replay_queue (
   UNIQUE (night, series)
 ) STRICT;
 INSERT INTO "replay_queue" VALUES(2,1,4);
+CREATE TABLE ruling (
+  regression INTEGER PRIMARY KEY REFERENCES regression (id),
+  kind TEXT NOT NULL CHECK (kind IN ('no_regression', 'meant', 'cause')),
+  confirmed INTEGER NOT NULL CHECK (confirmed IN (0, 1)),
+  commit_sha TEXT CHECK (length(commit_sha) = 40),
+  at_us INTEGER NOT NULL
+) STRICT;
 CREATE TABLE run (
   id INTEGER PRIMARY KEY,
   job INTEGER NOT NULL REFERENCES job (id),
@@ -425,23 +575,30 @@ CREATE TABLE run (
   warmup_iterations INTEGER NOT NULL,
   started_at_us INTEGER NOT NULL,
   seconds REAL NOT NULL,
-  expected_checksum REAL, tolerance REAL NOT NULL DEFAULT 0,
+  expected_checksum REAL,
+  tolerance REAL NOT NULL DEFAULT 0,
+  -- Whether a compiled workload computed what eager does, in dynamo's words. NULL: of eager and control runs, and of
+  -- those from before, whose word was not kept.
+  accuracy TEXT CHECK (accuracy IN ('pass', 'pass_due_to_skip', 'fail_accuracy',
+  'eager_variation', 'fail_to_run', 'eager_fail_to_run', 'eager_1st_run_OOM', 'eager_1st_run_fail',
+  'eager_2nd_run_OOM', 'eager_2nd_run_fail', 'eager_two_runs_differ', 'model_fail_to_load', 'infra_error', 'timeout',
+  'OOM', 'no_evidence')),
   UNIQUE (job, position)
 ) STRICT;
-INSERT INTO "run" VALUES(1,1,0,NULL,NULL,'measured','',1.0,3,1795686280623008,0.5,NULL,0.0);
-INSERT INTO "run" VALUES(2,1,1,1,1,'measured','',1.0,3,1795686280623008,0.5,NULL,0.0);
-INSERT INTO "run" VALUES(3,1,2,1,1,'measured','',1.0,3,1795686280623008,0.5,NULL,0.0);
-INSERT INTO "run" VALUES(4,1,3,1,1,'measured','',1.0,3,1795686280623008,0.5,NULL,0.0);
-INSERT INTO "run" VALUES(5,1,4,1,1,'measured','',1.0,3,1795686280623008,0.5,NULL,0.0);
-INSERT INTO "run" VALUES(6,1,5,1,1,'measured','',1.0,3,1795686280623008,0.5,NULL,0.0);
-INSERT INTO "run" VALUES(7,1,6,NULL,NULL,'measured','',1.0,3,1795686280623008,0.5,NULL,0.0);
-INSERT INTO "run" VALUES(8,2,0,NULL,NULL,'measured','',1.0,3,1795686280682477,0.5,NULL,0.0);
-INSERT INTO "run" VALUES(9,2,1,1,1,'measured','',1.0,3,1795686280682477,0.5,NULL,0.0);
-INSERT INTO "run" VALUES(10,2,2,1,1,'measured','',1.0,3,1795686280682477,0.5,NULL,0.0);
-INSERT INTO "run" VALUES(11,2,3,1,1,'measured','',1.0,3,1795686280682477,0.5,NULL,0.0);
-INSERT INTO "run" VALUES(12,2,4,1,1,'measured','',1.0,3,1795686280682477,0.5,NULL,0.0);
-INSERT INTO "run" VALUES(13,2,5,1,1,'measured','',1.0,3,1795686280682477,0.5,NULL,0.0);
-INSERT INTO "run" VALUES(14,2,6,NULL,NULL,'measured','',1.0,3,1795686280682477,0.5,NULL,0.0);
+INSERT INTO "run" VALUES(1,1,0,NULL,NULL,'measured','',1.0,3,1795686280623008,0.5,NULL,0.0,NULL);
+INSERT INTO "run" VALUES(2,1,1,1,1,'measured','',1.0,3,1795686280623008,0.5,NULL,0.0,NULL);
+INSERT INTO "run" VALUES(3,1,2,1,1,'measured','',1.0,3,1795686280623008,0.5,NULL,0.0,NULL);
+INSERT INTO "run" VALUES(4,1,3,1,1,'measured','',1.0,3,1795686280623008,0.5,NULL,0.0,NULL);
+INSERT INTO "run" VALUES(5,1,4,1,1,'measured','',1.0,3,1795686280623008,0.5,NULL,0.0,NULL);
+INSERT INTO "run" VALUES(6,1,5,1,1,'measured','',1.0,3,1795686280623008,0.5,NULL,0.0,NULL);
+INSERT INTO "run" VALUES(7,1,6,NULL,NULL,'measured','',1.0,3,1795686280623008,0.5,NULL,0.0,NULL);
+INSERT INTO "run" VALUES(8,2,0,NULL,NULL,'measured','',1.0,3,1795686280682477,0.5,NULL,0.0,NULL);
+INSERT INTO "run" VALUES(9,2,1,1,1,'measured','',1.0,3,1795686280682477,0.5,NULL,0.0,NULL);
+INSERT INTO "run" VALUES(10,2,2,1,1,'measured','',1.0,3,1795686280682477,0.5,NULL,0.0,NULL);
+INSERT INTO "run" VALUES(11,2,3,1,1,'measured','',1.0,3,1795686280682477,0.5,NULL,0.0,NULL);
+INSERT INTO "run" VALUES(12,2,4,1,1,'measured','',1.0,3,1795686280682477,0.5,NULL,0.0,NULL);
+INSERT INTO "run" VALUES(13,2,5,1,1,'measured','',1.0,3,1795686280682477,0.5,NULL,0.0,NULL);
+INSERT INTO "run" VALUES(14,2,6,NULL,NULL,'measured','',1.0,3,1795686280682477,0.5,NULL,0.0,NULL);
 CREATE TABLE run_times (
   run INTEGER PRIMARY KEY REFERENCES run (id),
   cpu_seconds BLOB NOT NULL,
@@ -469,10 +626,20 @@ CREATE TABLE runner (
   labels TEXT NOT NULL CHECK (json_valid(labels)),
   workloads TEXT NOT NULL CHECK (json_valid(workloads)),
   version TEXT NOT NULL,
-  seen_at_us INTEGER NOT NULL
-, token TEXT NOT NULL DEFAULT '', instance TEXT NOT NULL DEFAULT '', failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0), quarantined_until_us INTEGER NOT NULL DEFAULT 0, trouble TEXT NOT NULL DEFAULT '', facts INTEGER REFERENCES machine_facts (id)) STRICT;
-INSERT INTO "runner" VALUES(1,'lab',1,'{}','["python/alpha/eval/cpu/fp32/b1/eager@1"]','1',1795686281501892,'runner','host of lab',0,0,'',1);
-INSERT INTO "runner" VALUES(2,'far',2,'{}','["python/alpha/eval/cpu/fp32/b1/eager@1"]','1',1795686280731740,'runner','host of far',0,0,'',2);
+  seen_at_us INTEGER NOT NULL,
+  token TEXT NOT NULL DEFAULT '',
+  -- Which host a runner's name stands for. Empty: registered before this migration.
+  instance TEXT NOT NULL DEFAULT '',
+  -- Lost attempts in a row; from the third on it gets no job for a while, which doubles. `trouble` says why.
+  failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
+  quarantined_until_us INTEGER NOT NULL DEFAULT 0,
+  trouble TEXT NOT NULL DEFAULT '',
+  facts INTEGER REFERENCES machine_facts (id),
+  -- It said that it ends, and has not registered since.
+  has_left INTEGER NOT NULL DEFAULT 0 CHECK (has_left IN (0, 1))
+) STRICT;
+INSERT INTO "runner" VALUES(1,'lab',1,'{}','["python/alpha/eval/cpu/fp32/b1/eager@1"]','1',1795686281501892,'runner','host of lab',0,0,'',1,0);
+INSERT INTO "runner" VALUES(2,'far',2,'{}','["python/alpha/eval/cpu/fp32/b1/eager@1"]','1',1795686280731740,'runner','host of far',0,0,'',2,0);
 CREATE TABLE runner_token (
   id INTEGER PRIMARY KEY,
   sha256 TEXT NOT NULL UNIQUE,
@@ -516,6 +683,23 @@ INSERT INTO "sample" VALUES(12,'peak_cpu_memory',X'00000000A3E1B141');
 INSERT INTO "sample" VALUES(13,'latency',X'A62B751C8170843FB59B6C459372843F2412015ED173843F2393DFE4AF77843F965E7A7FAC75843F');
 INSERT INTO "sample" VALUES(13,'peak_cpu_memory',X'00000000A3E1B141');
 INSERT INTO "sample" VALUES(14,'latency',X'2B3DECE82C71843FD5D061197673843FF566D47C957C843F8FD7EEE4F471843F876F61DD7877843F');
+CREATE TABLE search_widening (
+  id INTEGER PRIMARY KEY,
+  bisection INTEGER NOT NULL REFERENCES bisection (id),
+  at_us INTEGER NOT NULL,
+  actor TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  outcome TEXT NOT NULL CHECK (outcome IN ('not_reproduced', 'inconclusive', 'range')),
+  good INTEGER NOT NULL REFERENCES build (id),
+  posterior TEXT NOT NULL CHECK (posterior = '' OR json_valid(posterior)),
+  runs INTEGER NOT NULL CHECK (runs >= 0),
+  sessions INTEGER NOT NULL CHECK (sessions >= 0),
+  spent_seconds REAL NOT NULL CHECK (spent_seconds >= 0),
+  finished_at_us INTEGER NOT NULL,
+  max_runs INTEGER NOT NULL CHECK (max_runs >= 0),
+  max_minutes INTEGER NOT NULL CHECK (max_minutes >= 0),
+  threshold REAL CHECK (threshold > 0)  -- NULL: that of the configuration
+) STRICT;
 CREATE TABLE series (
   id INTEGER PRIMARY KEY,
   workload INTEGER NOT NULL REFERENCES workload (id),
@@ -572,8 +756,9 @@ INSERT INTO "series_value" VALUES(6,1,13,1,1.0,0.0);
 CREATE TABLE session (
   job INTEGER PRIMARY KEY REFERENCES job (id),
   stored_at_us INTEGER NOT NULL,
-  frame TEXT NOT NULL CHECK (json_valid(frame))
-, samples_dropped_us INTEGER) STRICT;
+  frame TEXT NOT NULL CHECK (json_valid(frame)),
+  samples_dropped_us INTEGER
+) STRICT;
 INSERT INTO "session" VALUES(1,1795686280627983,'{"after":{"extra":{},"frequency_mhz":0.0,"gpus":[],"load1":0.0,"steal_share":0.0},"before":{"extra":{},"frequency_mhz":0.0,"gpus":[],"load1":0.0,"steal_share":0.0},"packages":{},"runs":[],"settings":{},"setup_seconds":[]}',NULL);
 INSERT INTO "session" VALUES(2,1795686280686133,'{"after":{"extra":{},"frequency_mhz":0.0,"gpus":[],"load1":0.0,"steal_share":0.0},"before":{"extra":{},"frequency_mhz":0.0,"gpus":[],"load1":0.0,"steal_share":0.0},"packages":{},"runs":[],"settings":{},"setup_seconds":[]}',NULL);
 CREATE TABLE session_check (
@@ -604,6 +789,57 @@ CREATE TABLE source_build (
   CHECK ((state = 'built') = (build IS NOT NULL)),
   UNIQUE (native_state, variant, recipe_sha256, commit_sha)
 ) STRICT;
+CREATE TABLE suite_mean (
+  summary INTEGER NOT NULL REFERENCES suite_summary (id),
+  measure TEXT NOT NULL CHECK (measure IN ('speedup', 'compile_time', 'cpu_compression', 'gpu_compression')),
+  value REAL NOT NULL,
+  members INTEGER NOT NULL CHECK (members >= 1),
+  members_sha256 TEXT NOT NULL CHECK (length(members_sha256) = 64),
+  level REAL NOT NULL,
+  verdict TEXT NOT NULL CHECK (verdict IN ('first_night', 'same', 'suspect_worse', 'suspect_better', 'worse',
+    'better', 'members_changed')),
+  ratio REAL,
+  low REAL,
+  high REAL,
+  compared INTEGER NOT NULL CHECK ((compared = 0) = (ratio IS NULL)),
+  allowed REAL,
+  came INTEGER NOT NULL,
+  went INTEGER NOT NULL,
+  reason TEXT NOT NULL,
+  PRIMARY KEY (summary, measure)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE suite_member (
+  id INTEGER PRIMARY KEY,
+  summary INTEGER NOT NULL REFERENCES suite_summary (id),
+  workload INTEGER NOT NULL REFERENCES workload (id),
+  accuracy TEXT,
+  passed INTEGER NOT NULL CHECK (passed IN (0, 1)),
+  latency REAL,
+  speedup REAL,
+  compile_time REAL,
+  cpu_compression REAL,
+  gpu_compression REAL,
+  UNIQUE (summary, workload)
+) STRICT;
+CREATE TABLE suite_summary (
+  id INTEGER PRIMARY KEY,
+  night INTEGER NOT NULL REFERENCES night (id),
+  at_us INTEGER NOT NULL,
+  machine INTEGER NOT NULL REFERENCES machine (id),
+  variant TEXT NOT NULL,
+  suite TEXT NOT NULL,
+  task TEXT NOT NULL,
+  device TEXT NOT NULL,
+  precision TEXT NOT NULL,
+  backend TEXT NOT NULL,
+  models INTEGER NOT NULL CHECK (models >= 1),
+  passed INTEGER NOT NULL CHECK (passed BETWEEN 0 AND models),
+  UNIQUE (night, machine, variant, suite, task, device, precision, backend)
+) STRICT;
+CREATE TABLE untold_finding (
+  regression INTEGER PRIMARY KEY REFERENCES regression (id),
+  joined_at_us INTEGER NOT NULL
+) STRICT;
 CREATE TABLE workload (
   id INTEGER PRIMARY KEY,
   name TEXT NOT NULL,
@@ -613,43 +849,56 @@ CREATE TABLE workload (
 INSERT INTO "workload" VALUES(1,'python/alpha/eval/cpu/fp32/b1/eager',1);
 CREATE INDEX build_by_state ON build (state, kind, variant, date);
 CREATE INDEX build_by_commit ON build (commit_sha);
+CREATE UNIQUE INDEX machine_by_class ON machine (class);
 CREATE INDEX night_by_build ON night (build);
 CREATE INDEX night_by_state ON night (state);
-CREATE INDEX job_to_claim ON job (machine, priority DESC, id) WHERE state = 'queued';
+CREATE INDEX night_to_sum_up ON night (started_at_us, id)
+  WHERE state = 'done' AND summed_up = 0 AND build IS NOT NULL;
 CREATE INDEX job_by_lease ON job (lease_until_us) WHERE state = 'leased';
 CREATE INDEX job_by_state ON job (state);
 CREATE INDEX job_by_night ON job (night, kind);
+CREATE INDEX job_to_calibrate ON job (id) WHERE kind = 'calibrate';
+CREATE INDEX job_by_repeated ON job (repeats) WHERE repeats IS NOT NULL;
+CREATE INDEX job_to_build ON job (priority DESC, id) WHERE state = 'queued' AND kind = 'build';
+CREATE INDEX job_to_claim ON job (machine, priority DESC, id, variant) WHERE state = 'queued';
+CREATE INDEX job_by_facts ON job (facts) WHERE facts IS NOT NULL;
+CREATE INDEX session_with_samples ON session (stored_at_us) WHERE samples_dropped_us IS NULL;
 CREATE INDEX run_by_build ON run (build);
+CREATE INDEX run_by_workload ON run (workload);
 CREATE INDEX level_by_night ON level (series, night);
 CREATE INDEX regression_by_state ON regression (state);
 CREATE INDEX regression_by_fingerprint ON regression (fingerprint) WHERE fingerprint <> '';
+CREATE INDEX regression_of_history ON regression (lead) WHERE found_by = 'history';
+CREATE INDEX regression_by_merged ON regression (merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX regression_by_commit ON regression_commit (commit_sha);
 CREATE INDEX change_by_regression ON regression_change (regression);
 CREATE INDEX bisection_by_state ON bisection (state);
+CREATE UNIQUE INDEX bisection_by_fix ON bisection (fix);
 CREATE INDEX outbox_pending ON outbox (id) WHERE state = 'pending';
 CREATE INDEX outbox_by_regression ON outbox (regression);
-CREATE INDEX run_by_workload ON run (workload);
+CREATE INDEX improvement_by_series ON improvement (series);
+CREATE INDEX improvement_by_time ON improvement (at_us);
 CREATE INDEX calibration_by_series ON calibration (series);
-CREATE INDEX job_to_calibrate ON job (id) WHERE kind = 'calibrate';
 CREATE INDEX replay_by_series ON replay (series);
 CREATE INDEX session_check_by_machine ON session_check (machine, id);
-CREATE INDEX job_by_repeated ON job (repeats) WHERE repeats IS NOT NULL;
 CREATE INDEX ci_lookup_by_retry ON ci_lookup (retry_at_us) WHERE retry_at_us IS NOT NULL;
 CREATE INDEX ci_lookup_by_native_state ON ci_lookup (native_state, variant) WHERE native_state IS NOT NULL;
 CREATE UNIQUE INDEX source_build_of_group ON source_build (native_state, variant, recipe_sha256)
   WHERE state <> 'does_not_import';
 CREATE INDEX source_build_by_commit ON source_build (commit_sha, variant);
-CREATE INDEX job_to_build ON job (priority DESC, id) WHERE state = 'queued' AND kind = 'build';
+CREATE INDEX source_build_by_build ON source_build (build);
 CREATE INDEX commit_by_native_state ON commit_state (native_state, rules);
 CREATE INDEX commit_by_library_state ON commit_state (library_state, rules);
 CREATE INDEX imported_series_by_machine ON imported_series (machine, judged);
 CREATE INDEX imported_series_to_judge ON imported_series (series) WHERE judged = 0;
-CREATE INDEX regression_of_history ON regression (lead) WHERE found_by = 'history';
-CREATE INDEX improvement_by_series ON improvement (series);
-CREATE UNIQUE INDEX machine_by_class ON machine (class);
-CREATE INDEX session_with_samples ON session (stored_at_us) WHERE samples_dropped_us IS NULL;
 CREATE INDEX package_search_by_state ON package_search (state);
 CREATE INDEX package_mix_wanted ON package_mix (search) WHERE state = 'wanted';
 CREATE INDEX runner_token_by_runner ON runner_token (runner) WHERE revoked_at_us IS NULL;
 CREATE INDEX runner_token_by_enrolment ON runner_token (enrolment);
+CREATE INDEX ruling_by_kind ON ruling (kind, confirmed);
+CREATE INDEX regression_class_by_machine ON regression_class (machine, state);
+CREATE INDEX suite_summary_by_time
+  ON suite_summary (machine, variant, suite, task, device, precision, backend, at_us, night);
+CREATE INDEX widening_by_bisection ON search_widening (bisection);
+CREATE INDEX fix_cause_by_search ON fix_cause (fix_search);
 COMMIT;
