@@ -305,12 +305,10 @@ void add_agent_routes(Routes& routes) {
   auto claims = operation("claim", "claim_job", "Ask for a job; waits for one",
                           claim_request().schema(), claimed_job().schema(), {not_registered});
   claims.answers.push_back({.status = 204, .text = "Nothing to do."});
-  routes.add(
-      std::move(claims),
-      [&context](const Request& request, web::Respond respond) {
-        claim(context, request, std::move(respond));
-      },
-      context.write);
+  routes.add(std::move(claims),
+             context.writes.in_turn([&context](const Request& request, web::Respond respond) {
+               claim(context, request, std::move(respond));
+             }));
   routes.server.on_stop([&context] { context.claims.stop(); });
 }
 
