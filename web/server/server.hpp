@@ -41,7 +41,7 @@ struct Limits {
                 .readers = {32u << 20, 16u << 20},
                 .agents = {256u << 20, 160u << 20},
                 .admins = {192u << 20, 160u << 20},
-                .cache = {8u << 20, 8u << 20}};
+                .cache = {20u << 20, 12u << 20}};
   std::size_t header_bytes = 16 << 10;
   // For a head, and for the body of a sender without a token. Others may take longer over a body
   // while it comes: the time begins anew with every 16 KiB.
