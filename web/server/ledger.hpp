@@ -14,7 +14,7 @@
 namespace nightjar::web {
 
 // Kinds of principals. What one of them may hold is never available to the others.
-NIGHTJAR_ENUM(Account, anonymous, readers, agents, admins, cache);
+NIGHTJAR_ENUM(Account, anonymous, readers, imports, agents, admins, cache);
 Account account_of(Role role);
 
 // Who pays. `key` is the name of its token, or its address where it has none.
@@ -29,7 +29,7 @@ struct Budget {
   std::size_t all = 0, each = 0;
 };
 struct Budgets {
-  Budget anonymous{}, readers{}, agents{}, admins{}, cache{};
+  Budget anonymous{}, readers{}, imports{}, agents{}, admins{}, cache{};
   const Budget& of(Account account) const;
 };
 
