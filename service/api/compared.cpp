@@ -114,7 +114,7 @@ std::shared_ptr<const Comparison> Comparisons::of(Database& db, BuildId good, Bu
 void Comparisons::keep(Kept one) {
   if (kept_.size() == most_kept) kept_.erase(kept_.begin());
   const std::size_t bytes = size_of(*one.made);
-  const web::Payer payer{web::Account::cache, "comparisons"};
+  const web::Payer payer{web::Account::comparisons, ""};
   auto charge = ledger_.try_charge(payer, bytes);
   while (!charge && !kept_.empty()) {
     kept_.erase(kept_.begin());

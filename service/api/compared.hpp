@@ -34,8 +34,8 @@ std::size_t size_of(const Comparison& comparison);
 std::string value_of(const ComparedSeries& one, GroupBy by);
 
 // Keeps the last few comparisons until runs of their nights are stored: each page of one takes no
-// second reading, whatever else is measured meanwhile. What is kept is charged to Account::cache;
-// one that has no room there is read again for each page. From any thread.
+// second reading, whatever else is measured meanwhile. What is kept is charged to
+// Account::comparisons; one that has no room there is read again for each page. From any thread.
 class Comparisons {
  public:
   explicit Comparisons(const web::Ledger& ledger) : ledger_(ledger) {}

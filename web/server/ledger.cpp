@@ -24,14 +24,15 @@ Account account_of(Role role) {
 }
 
 const Budget& Budgets::of(Account account) const {
-  const Budget* const each[] = {&anonymous, &readers, &imports, &agents, &admins, &cache};
+  const Budget* const each[] = {&anonymous, &readers, &imports,    &agents,
+                                &admins,    &cache,   &comparisons};
   return *each[static_cast<std::size_t>(account)];
 }
 
 struct Ledger::Book {
   mutable std::mutex mutex;
   Budgets budgets;
-  std::array<std::size_t, static_cast<std::size_t>(Account::cache) + 1> held{};
+  std::array<std::size_t, static_cast<std::size_t>(Account::comparisons) + 1> held{};
   Charge::Entries entries;
 
   std::size_t& of(Account account) { return held[static_cast<std::size_t>(account)]; }

@@ -42,7 +42,8 @@ struct Limits {
                 .imports = {96u << 20, 64u << 20},
                 .agents = {256u << 20, 160u << 20},
                 .admins = {192u << 20, 160u << 20},
-                .cache = {20u << 20, 12u << 20}};
+                .cache = {8u << 20, 8u << 20},
+                .comparisons = {12u << 20, 12u << 20}};
   std::size_t header_bytes = 16 << 10;
   // For a head, and for the body of a sender without a token. Others may take longer over a body
   // while it comes: the time begins anew with every 16 KiB.

@@ -231,22 +231,22 @@ TEST_CASE("What is kept of comparisons is charged by its real size, and has limi
   };
   const std::size_t whole = bytes(day.good.id, day.bad.id);
   CHECK(whole > 2 * sizeof(ComparedSeries) + 2 * workload_text.size());
-  const web::Ledger ledger({.cache = {whole + 1, whole + 1}}), small({.cache = {9, 9}});
+  const web::Ledger ledger({.comparisons = {whole + 1, whole + 1}}), small({.comparisons = {9, 9}});
   Comparisons comparisons(ledger), none(small);
   const auto held_after = [&](Comparisons& of, BuildId good, BuildId bad) {
     world.on_writer([&] { CHECK(of.of(world.db, good, bad)->items.size() <= 2); });
-    return ledger.held(web::Account::cache);
+    return ledger.held(web::Account::comparisons);
   };
   CHECK(held_after(comparisons, day.good.id, day.bad.id) == whole);
   CHECK(held_after(comparisons, day.bad.id, day.good.id) == bytes(day.bad.id, day.good.id));
   held_after(none, day.good.id, day.bad.id);
-  CHECK(small.held(web::Account::cache) == 0);
+  CHECK(small.held(web::Account::comparisons) == 0);
 }
 
 TEST_CASE("A comparison is read again when its own nights have new runs, and then only") {
   World world;
   const Day day = fill(world);
-  Comparisons comparisons{web::Ledger({.cache = {1 << 20, 1 << 20}})};
+  Comparisons comparisons{web::Ledger({.comparisons = {1 << 20, 1 << 20}})};
   const auto made = [&] {
     std::shared_ptr<const Comparison> comparison;
     world.on_writer([&] { comparison = comparisons.of(world.db, day.good.id, day.bad.id); });
