@@ -49,6 +49,7 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr std::chrono::seconds kProgressEvery{10};  // a line in the log
+constexpr std::chrono::milliseconds kTickTime{50};  // then requests get their turn
 
 std::unique_ptr<IssueTracker> make_tracker(const Config& config, const Clock& clock) {
   if (config.report.tracker != "github")
@@ -197,7 +198,11 @@ struct Daemon::Impl {
     if (!is_damaged()) {
       // Leases must not end because somebody set the clock.
       const bool follows = guarded("clock", [this] { follow_clock(); });
-      if (follows && tick(context, surveyed)) log::debug("tick changed rows");
+      if (follows) {
+        const Ticked ticked = tick(context, surveyed, kTickTime);
+        if (ticked.changed) log::debug("tick changed rows");
+        if (ticked.is_part) wake();
+      }
       guarded("pin artifacts", [this] { pin_artifacts(context); });
       guarded("write again", [this] { write_again(); });
     }

@@ -84,12 +84,24 @@ NightId add_imported(Transaction& transaction, MachineId machine, BuildId build,
   return night.id;
 }
 
+constexpr const char* kInParts =
+    "only a part of its values was stored so far; import the night again to complete it";
+
 // The one job that stands for the session in which the night was measured.
-JobId job_of(Transaction& transaction, NightId night, MachineId machine, Time measured_at,
-             Time now) {
+struct ImportedJob {
+  JobId id;
+  bool is_new = false;
+  bool is_whole = false;
+};
+
+ImportedJob job_of(Transaction& transaction, NightId night, MachineId machine, Time measured_at,
+                   Time now) {
   const std::string key = "night:" + std::to_string(night.value) + "/imported";
-  Statement find(transaction, "SELECT id FROM job WHERE key = ?");
-  if (find.bind(key).step()) return find.next<JobId>();
+  Statement find(transaction, "SELECT id, state FROM job WHERE key = ?");
+  if (find.bind(key).step()) {
+    const auto id = find.next<JobId>();
+    return {id, false, find.next<JobState>() == JobState::done};
+  }
   const std::string spec = nlohmann::json(JobSpec{}).dump();
   Statement insert(transaction,
                    "INSERT INTO job (key, night, machine, kind, spec, state, priority, attempt, "
@@ -100,30 +112,50 @@ JobId job_of(Transaction& transaction, NightId night, MachineId machine, Time me
   Statement(transaction, "INSERT INTO session (job, stored_at_us, frame) VALUES (?, ?, ?)")
       .bind(job, now, frame)
       .run();
-  return job;
+  return {job, true, true};
+}
+
+void set_whole(Transaction& transaction, JobId job, bool is_whole) {
+  Statement(transaction, "UPDATE job SET state = ?, reason = ? WHERE id = ?")
+      .bind(is_whole ? JobState::done : JobState::failed, is_whole ? "" : kInParts, job)
+      .run();
+}
+
+// Past the last value of the part.
+std::size_t end_of(const HistoryPart& part, const std::vector<HistoryValue>& values) {
+  std::size_t end = part.first, samples = 0;
+  while (end < values.size() && end - part.first < part.most_values && samples < part.most_samples)
+    samples += values[end++].values.size();
+  return end;
 }
 
 // Writes the values of one night. A run holds the metrics of a workload; whether it failed is a run
 // of its own, since a failed run has no other values.
 class HistoryWriter {
  public:
-  HistoryWriter(Transaction& transaction, MachineId machine, BuildId build, JobId job, Time at,
-                KnownSeries& known)
+  HistoryWriter(Transaction& transaction, MachineId machine, BuildId build, const ImportedJob& job,
+                Time at, KnownSeries& known)
       : transaction_(transaction),
         known_(known),
         machine_(machine),
         build_(build),
-        job_(job),
-        at_(at) {
-    Statement runs(transaction,
-                   "SELECT run.id, run.workload, run.accuracy IS NOT NULL OR EXISTS (SELECT 1 "
-                   "FROM sample WHERE sample.run = run.id AND metric = ?) FROM run WHERE job = ?");
-    runs.bind(kFailures, job);
-    while (runs.step()) {
-      const auto run = runs.next<RunId>();
-      const auto workload = runs.next<WorkloadId>();
-      runs_[{workload, runs.next<bool>()}] = run;
-    }
+        job_(job.id),
+        at_(at),
+        find_sample_(transaction, "SELECT samples FROM sample WHERE run = ? AND metric = ?"),
+        add_run_(transaction,
+                 "INSERT INTO run (job, position, build, workload, status, reason, "
+                 "warmup_iterations, started_at_us, seconds) VALUES (?, ?, ?, ?, ?, ?, 0, ?, 0)"),
+        add_sample_(transaction, "INSERT INTO sample (run, metric, samples) VALUES (?, ?, ?)"),
+        add_value_(transaction,
+                   "INSERT INTO series_value (series, build, run, screened, value, wait_share) "
+                   "VALUES (?, ?, ?, 1, ?, 0)"),
+        judge_again_(transaction,
+                     "INSERT INTO imported_series (series, machine, judged) VALUES (?, ?, 0) "
+                     "ON CONFLICT (series) DO UPDATE SET judged = 0 WHERE judged = 1") {
+    if (known_.job == job.id) return;
+    known_.job = job.id;
+    known_.runs.clear();
+    if (!job.is_new) read_runs();
   }
 
   // Whether accuracy words came that were not there.
@@ -137,27 +169,35 @@ class HistoryWriter {
       result.status = RunStatus::failed;
       result.reason = "its source says that it failed";
     }
-    const RunId run = run_of(workload, given.metric == kFailures, result);
+    const auto [run, is_new] = run_of(workload, given.metric == kFailures, result);
     if (given.accuracy) keep_accuracy(run, *given.accuracy);
     if (given.values.empty()) return;
-    if (const auto stored = samples_of(run, given.metric)) {
+    if (const auto stored = is_new ? std::nullopt : samples_of(run, given.metric)) {
       ++(*stored == given.values ? out.known : out.differing);
       return;
     }
     const auto value = value_of(result, given.metric);
     if (!value) return;
-    Statement(transaction_, "INSERT INTO sample (run, metric, samples) VALUES (?, ?, ?)")
-        .bind(run, given.metric, given.values)
-        .run();
-    Statement(transaction_,
-              "INSERT INTO series_value (series, build, run, screened, value, wait_share) "
-              "VALUES (?, ?, ?, 1, ?, 0)")
-        .bind(series_of(workload, given.metric), build_, run, *value)
-        .run();
+    add_sample_.bind(run, given.metric, given.values).run();
+    const SeriesId series = series_of(workload, given.metric);
+    add_value_.bind(series, build_, run, *value).run();
+    judge_again_.bind(series, machine_).run();
     ++out.added;
   }
 
  private:
+  void read_runs() {
+    Statement runs(transaction_,
+                   "SELECT run.id, run.workload, run.accuracy IS NOT NULL OR EXISTS (SELECT 1 "
+                   "FROM sample WHERE sample.run = run.id AND metric = ?) FROM run WHERE job = ?");
+    runs.bind(kFailures, job_);
+    while (runs.step()) {
+      const auto run = runs.next<RunId>();
+      const auto workload = runs.next<WorkloadId>();
+      known_.runs[{workload, runs.next<bool>()}] = run;
+    }
+  }
+
   WorkloadId intern(const WorkloadName& name) {
     const auto [found, added] = known_.workloads.try_emplace(name.str());
     if (added) found->second = intern_workload(transaction_, name, 1).id;
@@ -165,9 +205,10 @@ class HistoryWriter {
   }
 
   std::optional<std::vector<double>> samples_of(RunId run, const std::string& metric) {
-    Statement find(transaction_, "SELECT samples FROM sample WHERE run = ? AND metric = ?");
-    if (!find.bind(run, metric).step()) return std::nullopt;
-    return find.next<std::vector<double>>();
+    auto stored = read_one(find_sample_.bind(run, metric),
+                           [](Statement& row) { return row.next<std::vector<double>>(); });
+    find_sample_.reset();
+    return stored;
   }
 
   // The one that is there stays.
@@ -177,18 +218,17 @@ class HistoryWriter {
     has_new_words_ |= keep.changes() > 0;
   }
 
-  RunId run_of(WorkloadId workload, bool of_failures, const RunResult& result) {
-    const auto [found, added] = runs_.try_emplace({workload, of_failures});
-    if (!added) return found->second;
-    Statement insert(transaction_,
-                     "INSERT INTO run (job, position, build, workload, status, reason, "
-                     "warmup_iterations, started_at_us, seconds) "
-                     "VALUES (?, ?, ?, ?, ?, ?, 0, ?, 0)");
-    insert.bind(job_, runs_.size() - 1, build_, workload, result.status, result.reason, at_).run();
-    return found->second = RunId{insert.inserted_id()};
+  // And whether it was not there.
+  std::pair<RunId, bool> run_of(WorkloadId workload, bool of_failures, const RunResult& result) {
+    const auto [found, added] = known_.runs.try_emplace({workload, of_failures});
+    if (!added) return {found->second, false};
+    add_run_.bind(job_, known_.runs.size() - 1, build_, workload, result.status, result.reason, at_)
+        .run();
+    found->second = RunId{add_run_.inserted_id()};
+    return {found->second, true};
   }
 
-  // Adds it if it is new, and notes that it is to be judged.
+  // Adds it if it is new.
   SeriesId series_of(WorkloadId workload, const std::string& metric) {
     const auto [known, is_first] = known_.series.try_emplace({workload, metric});
     if (!is_first) return known->second;
@@ -197,14 +237,8 @@ class HistoryWriter {
               "ON CONFLICT DO NOTHING")
         .bind(workload, metric, machine_, imported_variant)
         .run();
-    const SeriesId series =
-        find_series(transaction_, workload, metric, machine_, imported_variant).value().id;
-    Statement(transaction_,
-              "INSERT INTO imported_series (series, machine, judged) VALUES (?, ?, 0) "
-              "ON CONFLICT (series) DO UPDATE SET judged = 0")
-        .bind(series, machine_)
-        .run();
-    return known->second = series;
+    return known->second =
+               find_series(transaction_, workload, metric, machine_, imported_variant).value().id;
   }
 
   Transaction& transaction_;
@@ -213,24 +247,28 @@ class HistoryWriter {
   BuildId build_;
   JobId job_;
   Time at_;
-  std::map<std::pair<WorkloadId, bool>, RunId> runs_;
+  Statement find_sample_, add_run_, add_sample_, add_value_, judge_again_;
   bool has_new_words_ = false;
 };
 
 }  // namespace
 
 StoredHistory store_history(Transaction& transaction, MachineId machine, const HistoryNight& night,
-                            Time now, KnownSeries& known) {
+                            Time now, KnownSeries& known, const HistoryPart& part) {
   StoredHistory out;
   const Build build = build_of(transaction, night, now);
   auto id = find_imported(transaction, machine, build.id, night.measured_at);
   out.is_new = !id;
   if (!id) id = add_imported(transaction, machine, build.id, night, now);
-  const JobId job = job_of(transaction, *id, machine, night.measured_at, now);
+  const ImportedJob job = job_of(transaction, *id, machine, night.measured_at, now);
   HistoryWriter writer(transaction, machine, build.id, job, night.measured_at, known);
-  for (const HistoryValue& value : night.values) writer.write(value, out);
-  if (out.added > 0 || writer.has_new_words())
-    sum_up_again(transaction, machine, night.measured_at);
+  out.next = end_of(part, night.values);
+  for (std::size_t i = part.first; i < out.next; ++i) writer.write(night.values[i], out);
+  const bool has_more = job.is_new || out.added > 0 || writer.has_new_words();
+  const bool is_end = out.next == night.values.size();
+  if (!is_end && has_more && job.is_whole) set_whole(transaction, job.id, false);
+  if (is_end && !job.is_whole) set_whole(transaction, job.id, true);
+  if (is_end && (has_more || !job.is_whole)) sum_up_again(transaction, machine, night.measured_at);
   return out;
 }
 

@@ -98,6 +98,20 @@ std::vector<Job> jobs_of_night(const Database& db, NightId night, JobKind kind) 
   return read_all(find.bind(night), read_job);
 }
 
+std::vector<JobId> sessions_of_night(const Database& db, NightId night) {
+  Statement find(db,
+                 "SELECT id FROM job WHERE night = ? AND kind = 'screen' AND repeats IS NULL "
+                 "ORDER BY id");
+  return read_all(find.bind(night), [](Statement& row) { return row.next<JobId>(); });
+}
+
+bool has_open_screening(const Database& db, NightId night) {
+  Statement find(db,
+                 "SELECT EXISTS (SELECT 1 FROM job WHERE night = ? AND kind = 'screen' "
+                 "AND repeats IS NULL AND state IN ('queued', 'leased'))");
+  return read_one(find.bind(night), [](Statement& row) { return row.next<bool>(); }).value();
+}
+
 std::vector<Job> repeats_of(const Database& db, JobId asked) {
   Statement find(db, "SELECT " JOB_COLUMNS " FROM job WHERE repeats = ? ORDER BY id");
   return read_all(find.bind(asked), read_job);
@@ -186,7 +200,7 @@ struct Abilities {
 
 Abilities abilities_of(const Runner& runner, const ClaimRules& rules) {
   const auto label = runner.labels.find("variant");
-  return {to_text(runner.workloads),
+  return {to_text(runner.workloads.texts()),
           label == runner.labels.end() ? std::nullopt : std::optional(label->second),
           rules.variant};
 }

@@ -31,22 +31,34 @@ MachineFacts read_facts(Statement& row) {
   "id, name, machine, labels, workloads, version, seen_at_us, token, instance, failures, " \
   "quarantined_until_us, trouble, facts, has_left"
 
-Runner read_runner(Statement& row) {
-  return {row.next<RunnerId>(),
-          row.next<std::string>(),
-          row.next<MachineId>(),
-          map_from_text(row.next<std::string>()),
-          list_from_text(row.next<std::string>()),
-          row.next<std::string>(),
-          row.next<Time>(),
-          row.next<std::string>(),
-          row.next<std::string>(),
-          row.next<int>(),
-          row.next<Time>(),
-          row.next<std::string>(),
-          row.next<FactsId>(),
-          row.next<bool>()};
-}
+// Reads rows of runners. Those that announce the same workloads share them, as most of a class do.
+class RunnerReader {
+ public:
+  Runner operator()(Statement& row) {
+    return {row.next<RunnerId>(),
+            row.next<std::string>(),
+            row.next<MachineId>(),
+            map_from_text(row.next<std::string>()),
+            workloads_of(row.next<std::string>()),
+            row.next<std::string>(),
+            row.next<Time>(),
+            row.next<std::string>(),
+            row.next<std::string>(),
+            row.next<int>(),
+            row.next<Time>(),
+            row.next<std::string>(),
+            row.next<FactsId>(),
+            row.next<bool>()};
+  }
+
+ private:
+  WorkloadSet workloads_of(std::string text) {
+    const auto [known, is_new] = known_.try_emplace(std::move(text));
+    if (is_new) known->second = list_from_text(known->first);
+    return known->second;
+  }
+  std::map<std::string, WorkloadSet> known_;
+};
 
 // Names come from our own column, so one that does not parse is a damaged file.
 Workload read_workload(Statement& row) {
@@ -101,7 +113,7 @@ std::optional<MachineClass> find_machine(const Database& db, MachineId id) {
 }
 
 Runner register_runner(Transaction& transaction, const Runner& runner) {
-  const std::string labels = to_text(runner.labels), workloads = to_text(runner.workloads);
+  const std::string labels = to_text(runner.labels), workloads = to_text(runner.workloads.texts());
   Statement write(
       transaction,
       "INSERT INTO runner (name, machine, facts, labels, workloads, version, seen_at_us, token, "
@@ -112,7 +124,7 @@ Runner register_runner(Transaction& transaction, const Runner& runner) {
       "instance = excluded.instance, has_left = 0 RETURNING " RUNNER_COLUMNS);
   write.bind(runner.name, runner.machine, runner.facts, labels, workloads, runner.version,
              runner.seen_at, runner.token, runner.instance);
-  auto stored = read_one(write, read_runner);
+  auto stored = read_one(write, RunnerReader());
   write.step();  // to its end
   return *std::move(stored);
 }
@@ -142,17 +154,35 @@ void note_success(Transaction& transaction, RunnerId id) {
 
 std::optional<Runner> find_runner(const Database& db, RunnerId id) {
   Statement find(db, "SELECT " RUNNER_COLUMNS " FROM runner WHERE id = ?");
-  return read_one(find.bind(id), read_runner);
+  return read_one(find.bind(id), RunnerReader());
 }
 
 std::optional<Runner> find_runner(const Database& db, std::string_view name) {
   Statement find(db, "SELECT " RUNNER_COLUMNS " FROM runner WHERE name = ?");
-  return read_one(find.bind(name), read_runner);
+  return read_one(find.bind(name), RunnerReader());
 }
 
 std::vector<Runner> all_runners(const Database& db) {
   Statement find(db, "SELECT " RUNNER_COLUMNS " FROM runner ORDER BY name");
-  return read_all(find, read_runner);
+  return read_all(find, RunnerReader());
+}
+
+int count_runners(const Database& db) {
+  Statement count(db, "SELECT count(*) FROM runner");
+  return read_one(count, [](Statement& row) { return row.next<int>(); }).value();
+}
+
+std::vector<Runner> live_runners(const Database& db, Time since, MachineId machine) {
+  Statement find(db, "SELECT " RUNNER_COLUMNS
+                     " FROM runner WHERE has_left = 0 AND seen_at_us >= ?1 "
+                     "AND (?2 IS NULL OR machine = ?2) ORDER BY name");
+  return read_all(find.bind(since, machine), RunnerReader());
+}
+
+std::vector<Runner> runners_of_token(const Database& db, std::string_view token, Time since) {
+  Statement find(db, "SELECT " RUNNER_COLUMNS
+                     " FROM runner WHERE token = ? AND seen_at_us >= ? ORDER BY name");
+  return read_all(find.bind(token, since), RunnerReader());
 }
 
 Workload intern_workload(Transaction& transaction, const WorkloadName& name, int version) {

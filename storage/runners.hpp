@@ -34,6 +34,11 @@ void note_success(Transaction& transaction, RunnerId id);
 std::optional<Runner> find_runner(const Database& db, RunnerId id);
 std::optional<Runner> find_runner(const Database& db, std::string_view name);
 std::vector<Runner> all_runners(const Database& db);
+int count_runners(const Database& db);
+// Those that were seen since then and have not left; of one machine class if it is given.
+std::vector<Runner> live_runners(const Database& db, Time since, MachineId machine = {});
+// Those that the token registered and that were seen since then, whether they have left or not.
+std::vector<Runner> runners_of_token(const Database& db, std::string_view token, Time since);
 Workload intern_workload(Transaction& transaction, const WorkloadName& name, int version);
 std::optional<Workload> find_workload(const Database& db, WorkloadId id);
 std::optional<Workload> find_workload(const Database& db, const WorkloadName& name, int version);

@@ -67,7 +67,12 @@ bool Statement::step() {
 
 void Statement::run() {
   step();
+  reset();
+}
+
+void Statement::reset() {
   sqlite3_reset(statement_);
+  parameter_ = 0;
 }
 
 int Statement::changes() const {

@@ -44,6 +44,8 @@ class Statement {
   bool step();
   // Runs a statement that answers no rows, and makes it ready to be bound and run again.
   void run();
+  // Makes it ready to be bound and run again, whatever rows are left.
+  void reset();
   // Rows that the last INSERT, UPDATE or DELETE touched.
   int changes() const;
   std::int64_t inserted_id() const;

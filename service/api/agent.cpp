@@ -4,6 +4,7 @@
 #include "service/api/agent_messages.hpp"
 #include "service/api/claimant.hpp"
 #include "service/api/enrolment.hpp"
+#include "service/api/registrations.hpp"
 #include "service/api/result_check.hpp"
 #include "service/api/result_reader.hpp"
 #include "service/api/routes.hpp"
@@ -26,6 +27,7 @@ using web::Request;
 namespace {
 
 constexpr double longest_wait_seconds = 60;
+constexpr std::size_t registration_bytes = 1 << 19;
 
 // Two hosts under one name would take turns in being one runner.
 void refuse_twin(const Context& context, const Runner& known, const std::string& instance) {
@@ -37,22 +39,23 @@ void refuse_twin(const Context& context, const Runner& known, const std::string&
                     "' and was seen lately. Start this one with a --name of its own.");
 }
 
-web::Response register_runner(Database& db, Context& context, const Request& request) {
-  const auto asked = parse_body(request, register_request());
+web::Response register_runner(Database& db, Context& context, Registrations& registrations,
+                              const web::Principal& sender, const RegisterRequest& asked) {
   Runner runner;
   runner.name = asked.name;
-  require_own_name(db, request.principal, runner.name, context.clock.now());
+  require_own_name(db, sender, runner.name, context.clock.now());
   runner.labels = asked.labels;
   runner.version = asked.version;
   runner.workloads = asked.workloads;
   storage::Transaction transaction(db);
   const MachineClass machine = storage::intern_machine(transaction, machine_class(asked.facts));
-  require_own_class(transaction, context, request.principal, machine);
+  require_own_class(transaction, context, sender, machine);
   runner.machine = machine.id;
   runner.seen_at = context.clock.now();
-  runner.facts = storage::intern_facts(transaction, machine, runner.seen_at);
-  runner.token = request.principal.name;
+  runner.token = sender.name;
   runner.instance = asked.instance.value_or("");
+  registrations.add(db, runner);
+  runner.facts = storage::intern_facts(transaction, machine, runner.seen_at);
   // A new process under the old name and token: what the old one held will never come back by
   // itself.
   const auto before = storage::find_runner(db, runner.name);
@@ -60,13 +63,22 @@ web::Response register_runner(Database& db, Context& context, const Request& req
   if (before && before->token == runner.token && before->instance == runner.instance)
     storage::return_jobs(transaction, before->id);
   runner = storage::register_runner(transaction, runner);
-  storage::add_audit(transaction, {0, runner.seen_at, "token:" + request.principal.name,
-                                   "register-runner", "runner/" + std::to_string(runner.id.value)});
+  storage::add_audit(transaction, {0, runner.seen_at, "token:" + sender.name, "register-runner",
+                                   "runner/" + std::to_string(runner.id.value)});
   transaction.commit();
   log::info("runner registered runner={} name={} workloads={}", runner.id.value, runner.name,
             runner.workloads.size());
   context.wake();
   return json_answer(registered().write({runner.id, runner.machine}));
+}
+
+Routes::ReadBody read_registrations(Context& context) {
+  return [&context, all = std::make_shared<Registrations>()](const Request& request) {
+    auto asked = std::make_shared<const RegisterRequest>(parse_body(request, register_request()));
+    return [&context, all, asked = std::move(asked), sender = request.principal](Database& db) {
+      return register_runner(db, context, *all, sender, *asked);
+    };
+  };
 }
 
 // The job of the path, and the body, which names an attempt. `held`: the sender made the claim.
@@ -278,10 +290,15 @@ void add_agent_routes(Routes& routes) {
   constexpr Problem unknown{422, "UnprocessableBody",
                             "The body is well-formed, but names what there is not or was not asked "
                             "for; detail says what."};
-  add(operation("register", "register_runner", "Present a runner", register_request().schema(),
+  // Its workloads are many, so that the writer only stores them.
+  routes.take(
+      operation("register", "register_runner", "Present a runner", register_request().schema(),
                 registered().schema(),
-                {{409, "NameTaken", "Another live host works under this name."}}),
-      register_runner, 1 << 20);
+                {{409, "NameTaken", "Another live host works under this name."},
+                 {429, "TooManyRegistrations",
+                  "The token's runners, machine classes or workloads of a day are too many; "
+                  "detail says which."}}),
+      {}, read_registrations(context), registration_bytes);
   add(operation("jobs/{id}/renew", "renew_lease", "Keep the lease", attempt_request().schema(),
                 lease_row().schema(), {no_job, lost}),
       renew, 1 << 16);
@@ -305,12 +322,10 @@ void add_agent_routes(Routes& routes) {
   auto claims = operation("claim", "claim_job", "Ask for a job; waits for one",
                           claim_request().schema(), claimed_job().schema(), {not_registered});
   claims.answers.push_back({.status = 204, .text = "Nothing to do."});
-  routes.add(
-      std::move(claims),
-      [&context](const Request& request, web::Respond respond) {
-        claim(context, request, std::move(respond));
-      },
-      context.write);
+  routes.add(std::move(claims),
+             context.writes.in_turn([&context](const Request& request, web::Respond respond) {
+               claim(context, request, std::move(respond));
+             }));
   routes.server.on_stop([&context] { context.claims.stop(); });
 }
 

@@ -26,7 +26,7 @@ const Described<RegisterRequest>& register_request() {
       {{"name", "", name},
        {"labels", "", facts},
        {"version", "", named("Line", line_schema(4000))},
-       {"workloads", "<name>@<version>", list_of(name).with({{"maxItems", 10000}})},
+       {"workloads", "<name>@<version>", list_of(name).with({{"maxItems", 2000}})},
        {"facts", "", facts},
        {"instance",
         "A random id that this host keeps. While it is live no other host may take its name.",

@@ -56,7 +56,9 @@ Context::Context(const Config& with, const Clock& time, storage::Database& write
       wake(std::move(wake_engine)),
       webhook_secret(service::webhook_secret(with)),
       readers(database_file),
-      turns(read),
+      reads(read, Turns::Order::by_role),
+      writes(write, Turns::Order::equal),
+      bodies(intake, Turns::Order::equal),
       cache(database_file),
       claims(writer_database, time, with, std::move(io_executor), std::move(write_executor)),
       uploads(with.service.data / "uploads", upload_limits(with_artifacts)) {}

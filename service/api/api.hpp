@@ -86,7 +86,7 @@ struct Context {
   std::string webhook_secret;
   std::uint64_t min_free_bytes = 256u << 20;  // less disk space is not ready
   Readers readers;
-  Turns turns;  // of queries, on `read`
+  Turns reads, writes, bodies;  // of requests, on `read`, `write` and `intake`
   Cache cache;
   Heartbeat heartbeat;
   Obstacles obstacles;

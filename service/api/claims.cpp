@@ -1,6 +1,8 @@
 #include "service/api/claims.hpp"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
+#include <utility>
 
 #include "service/api/agent_messages.hpp"
 #include "service/api/respond.hpp"
@@ -75,20 +77,36 @@ bool Claims::serve(RunnerId id, const web::Respond& respond) {
 }
 
 void Claims::notify() {
-  asio::post(write_, [this] { serve_waiting(); });
+  asio::post(write_, [this] {
+    if (std::exchange(is_serving_, true))
+      is_asked_again_ = true;
+    else
+      serve_from(0);
+  });
 }
 
-void Claims::serve_waiting() {
-  for (auto waiting = waiting_.begin(); waiting != waiting_.end();) {
-    bool over = waiting->gone && *waiting->gone;  // a job for it would be lost until its lease ends
-    try {
-      over = over || serve(waiting->runner, waiting->respond);
-    } catch (const std::exception& error) {
-      log::error("claim failed runner={} error=\"{}\"", waiting->runner.value, error.what());
-      waiting->respond(web::problem(500, "Internal error", "The claim failed; try again."));
-      over = true;
-    }
-    waiting = over ? waiting_.erase(waiting) : std::next(waiting);
+void Claims::serve_from(std::uint64_t number) {
+  const auto waiting = std::find_if(waiting_.begin(), waiting_.end(),
+                                    [&](const Waiting& one) { return one.number >= number; });
+  if (waiting == waiting_.end()) {
+    is_serving_ = false;
+    if (std::exchange(is_asked_again_, false)) notify();
+    return;
+  }
+  number = waiting->number + 1;
+  if (try_answer(*waiting)) waiting_.erase(waiting);
+  asio::post(write_, [this, number] { serve_from(number); });
+}
+
+bool Claims::try_answer(const Waiting& waiting) {
+  // A job for a client that is gone would be lost until its lease ends.
+  if (waiting.gone && *waiting.gone) return true;
+  try {
+    return serve(waiting.runner, waiting.respond);
+  } catch (const std::exception& error) {
+    log::error("claim failed runner={} error=\"{}\"", waiting.runner.value, error.what());
+    waiting.respond(web::problem(500, "Internal error", "The claim failed; try again."));
+    return true;
   }
 }
 

@@ -27,7 +27,8 @@ class Claims {
   // On the writer's executor: answers with a job (200), or after `patience` with none (204).
   void claim(const web::Request& request, RunnerId runner, std::chrono::milliseconds patience,
              web::Respond respond);
-  // Offers queued jobs to waiting claims, the one that waits longest first. From any thread.
+  // Offers queued jobs to waiting claims. The one that waits longest comes first, and each has a task
+  // of its own, so that others' work comes in between. From any thread.
   void notify();
   // Ends all waiting, now and later. From any thread.
   void stop();
@@ -41,7 +42,10 @@ class Claims {
     std::unique_ptr<boost::asio::steady_timer> timer;
   };
   bool serve(RunnerId runner, const web::Respond& respond);
-  void serve_waiting();
+  // The first that waits with this number or a higher one, then the next.
+  void serve_from(std::uint64_t number);
+  // Answers if there is something to answer. True: it waits no more.
+  bool try_answer(const Waiting& waiting);
   void give_up(std::uint64_t number);
 
   storage::Database& writer_;
@@ -51,6 +55,7 @@ class Claims {
   boost::asio::any_io_executor io_, write_;
   std::list<Waiting> waiting_;
   std::uint64_t next_number_ = 1;
+  bool is_serving_ = false, is_asked_again_ = false;
   bool stopped_ = false;
 };
 

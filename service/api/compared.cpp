@@ -49,6 +49,21 @@ Comparison compare(Database& db, BuildId good, BuildId bad) {
   return made;
 }
 
+std::size_t size_of(const Comparison& comparison) {
+  constexpr std::size_t node_bytes = 64;  // of a set, besides its value
+  const auto text_bytes = [](const std::string& text) {
+    const bool is_within = text.capacity() <= std::string().capacity();
+    return is_within ? 0 : text.capacity() + 16;
+  };
+  std::size_t bytes = sizeof comparison + comparison.items.capacity() * sizeof(ComparedSeries);
+  for (const ComparedSeries& one : comparison.items)
+    bytes += text_bytes(one.series.workload_name.str()) + text_bytes(one.series.metric) +
+             text_bytes(one.series.variant) + text_bytes(one.domain);
+  for (const auto& [by, values] : comparison.choices)
+    for (const std::string& value : values) bytes += node_bytes + text_bytes(value);
+  return bytes;
+}
+
 std::string value_of(const ComparedSeries& one, GroupBy by) {
   const WorkloadName& name = one.series.workload_name;
   switch (by) {
@@ -87,14 +102,27 @@ std::shared_ptr<const Comparison> Comparisons::of(Database& db, BuildId good, Bu
   auto found = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& one) {
     return one.made->good == good && one.made->bad == bad;
   });
-  if (found == kept_.end()) {
-    if (kept_.size() == most_kept) kept_.erase(kept_.begin());
-    kept_.push_back({nights_of(db, good, bad), newest,
-                     std::make_shared<const Comparison>(compare(db, good, bad))});
-  } else {
+  if (found != kept_.end()) {
     std::rotate(found, found + 1, kept_.end());
+    return kept_.back().made;
   }
-  return kept_.back().made;
+  auto made = std::make_shared<const Comparison>(compare(db, good, bad));
+  keep({nights_of(db, good, bad), newest, made, {}});
+  return made;
+}
+
+void Comparisons::keep(Kept one) {
+  if (kept_.size() == most_kept) kept_.erase(kept_.begin());
+  const std::size_t bytes = size_of(*one.made);
+  const web::Payer payer{web::Account::comparisons, ""};
+  auto charge = ledger_.try_charge(payer, bytes);
+  while (!charge && !kept_.empty()) {
+    kept_.erase(kept_.begin());
+    charge = ledger_.try_charge(payer, bytes);
+  }
+  if (!charge) return;
+  one.charge = *std::move(charge);
+  kept_.push_back(std::move(one));
 }
 
 JudgedSeries judged(const ComparedSeries& one, double least) {

@@ -16,6 +16,7 @@
 #include "storage/database.hpp"
 #include "storage/model/domain.hpp"
 #include "storage/model/series.hpp"
+#include "web/server/ledger.hpp"
 
 namespace nightjar::service::api {
 
@@ -28,12 +29,16 @@ struct Comparison {
   std::map<GroupBy, std::set<std::string>> choices;  // all values that there are, but of models
 };
 Comparison compare(storage::Database& db, BuildId good, BuildId bad);
+// What it takes of memory, in bytes.
+std::size_t size_of(const Comparison& comparison);
 std::string value_of(const ComparedSeries& one, GroupBy by);
 
 // Keeps the last few comparisons until runs of their nights are stored: each page of one takes no
-// second reading, whatever else is measured meanwhile. From any thread.
+// second reading, whatever else is measured meanwhile. What is kept is charged to
+// Account::comparisons; one that has no room there is read again for each page. From any thread.
 class Comparisons {
  public:
+  explicit Comparisons(const web::Ledger& ledger) : ledger_(ledger) {}
   std::shared_ptr<const Comparison> of(storage::Database& db, BuildId good, BuildId bad);
 
  private:
@@ -42,9 +47,13 @@ class Comparisons {
     std::set<NightId> nights;
     RunId newest;  // when it was made, or was last seen to hold still
     std::shared_ptr<const Comparison> made;
+    web::Charge charge;
   };
   static bool holds(const storage::Database& db, const Kept& kept, RunId newest);
+  // Forgets the oldest ones to have room for it; if even so there is none, keeps nothing of it.
+  void keep(Kept one);
 
+  web::Ledger ledger_;
   std::mutex mutex_;
   std::vector<Kept> kept_;  // the last one that was asked for comes last
 };

@@ -176,7 +176,7 @@ storage::Page<storage::SeriesPoint> points(Database& db, SeriesId id, BuildId fi
 
 // The parameters that both lists of a comparison have.
 struct ComparisonQueries {
-  static constexpr int usual_limit = 50, most = 100'000;
+  static constexpr int usual_limit = 50;
   Query<std::string> good = build_name_query("good", "The build to compare with.");
   Query<std::string> bad = build_name_query("bad", "The build to judge.");
   WorkloadQueries workload = workload_queries();
@@ -185,7 +185,7 @@ struct ComparisonQueries {
       word_query("variant", "Only those of builds of this variant, e.g. cpu.");
   Query<MachineId> machine = id_query<MachineId>("machine", "A machine class.");
   Query<double> least = least_query("The least change that is worse or better, in percent.");
-  Query<int> limit = limit_query(usual_limit, "Items at most. The maximum holds all items.", most);
+  Query<int> limit = limit_query(usual_limit);
   Query<std::int64_t> cursor = cursor_query();
 
   ComparisonQueries() { good.required = bad.required = true; }
@@ -276,7 +276,7 @@ void add_groups_route(Routes& routes, const std::shared_ptr<Comparisons>& compar
 }  // namespace
 
 void add_comparison_routes(Routes& routes) {
-  const auto comparisons = std::make_shared<Comparisons>();
+  const auto comparisons = std::make_shared<Comparisons>(routes.server.ledger());
   add_compare_route(routes, comparisons);
   add_groups_route(routes, comparisons);
   add_difference_route(routes);

@@ -166,7 +166,11 @@ void add(Imported& sum, const storage::StoredHistory& stored) {
   sum.differing += stored.differing;
 }
 
-// Each night in a transaction of its own, with others' work in between.
+// What the writer stores at a time, in some 50 ms: values, and samples of 8 bytes.
+constexpr std::size_t values_at_once = 500, samples_at_once = 200'000;
+
+// Each night in transactions of its own, with others' work in between. Where it is cut off, the
+// next import of the night completes it.
 class Import {
  public:
   Import(Context& context, const web::Request& request)
@@ -177,10 +181,16 @@ class Import {
   std::optional<web::Response> go_on(storage::Database& db) {
     if (!sum_.machine) begin(db);
     if (next_ < history_.nights.size()) {
+      const HistoryNight& night = history_.nights[next_];
       storage::Transaction transaction(db);
-      add(sum_, storage::store_history(transaction, sum_.machine, history_.nights[next_],
-                                       context_.clock.now(), known_));
+      const auto stored =
+          storage::store_history(transaction, sum_.machine, night, context_.clock.now(), known_,
+                                 {next_value_, values_at_once, samples_at_once});
       transaction.commit();
+      add(sum_, stored);
+      next_value_ = stored.next;
+      if (next_value_ < night.values.size()) return std::nullopt;
+      next_value_ = 0;
       if (++next_ < history_.nights.size()) return std::nullopt;
     }
     log::info("imported machine={} nights={} values={} by={}", sum_.machine.value, sum_.nights,
@@ -205,7 +215,7 @@ class Import {
   const std::string actor_;
   Imported sum_;
   storage::KnownSeries known_;
-  std::size_t next_ = 0;
+  std::size_t next_ = 0, next_value_ = 0;  // night, and value of it
 };
 
 }  // namespace

@@ -85,20 +85,21 @@ void judge_head(Context& context, const web::Request& request, const web::Route:
   verdict(std::move(refused));
 }
 
-void store_in_parts(Context& context, std::string path, Routes::Store store,
+// `done` holds the request's respond, and so the request.
+void store_in_parts(Context& context, const web::Request& request, Routes::Store store,
                     std::function<void(web::Response)> done) {
-  asio::post(context.write, [&context, path = std::move(path), store = std::move(store),
-                             done = std::move(done)]() mutable {
-    std::optional<web::Response> answer;
-    auto failed = answer_of(context, path, [&] {
-      answer = store(context.writer);
-      return web::Response();
-    });
-    if (!answer && failed.status == 200)
-      return store_in_parts(context, std::move(path), std::move(store), std::move(done));
-    store = {};  // and with it what came of the body
-    done(answer ? *std::move(answer) : std::move(failed));
-  });
+  context.writes.post(
+      request, [&context, &request, store = std::move(store), done = std::move(done)]() mutable {
+        std::optional<web::Response> answer;
+        auto failed = answer_of(context, request.path, [&] {
+          answer = store(context.writer);
+          return web::Response();
+        });
+        if (!answer && failed.status == 200)
+          return store_in_parts(context, request, std::move(store), std::move(done));
+        store = {};  // and with it what came of the body
+        done(answer ? *std::move(answer) : std::move(failed));
+      });
 }
 
 constexpr const char* varies = "Accept, Accept-Encoding";
@@ -138,7 +139,7 @@ void read_kept(Context& context, const Work& work, const web::Request& request,
     respond(for_client(request, answer));
   });
   if (!first) return;
-  context.turns.post(request, [&context, work, &request, ticket] {
+  context.reads.post(request, [&context, work, &request, ticket] {
     auto response = query(context, work, request);
     compress(request, response);
     tag(response);
@@ -184,7 +185,7 @@ void Routes::add(Operation operation, web::Handler handler,
     route.judge = [&context = context, judge = std::move(judge)](
                       const std::shared_ptr<const web::Request>& request,
                       const web::Route::Verdict& verdict) {
-      context.turns.post(*request, [&context, judge, request, verdict] {
+      context.reads.post(*request, [&context, judge, request, verdict] {
         judge_head(context, *request, verdict, [&] {
           const auto database = context.readers.borrow();
           return judge(*database, *request);
@@ -196,18 +197,17 @@ void Routes::add(Operation operation, web::Handler handler,
 
 void Routes::take(Operation operation, Judge judge, ReadBody read, std::size_t body_limit) {
   web::Route route;
-  route.executor = context.intake;
   route.body_limit = body_limit;
   if (judge)
     route.judge = [&context = context, judge = std::move(judge)](
                       const std::shared_ptr<const web::Request>& request,
                       const web::Route::Verdict& verdict) {
-      asio::post(context.write, [&context, judge, request, verdict] {
+      context.writes.post(*request, [&context, judge, request, verdict] {
         judge_head(context, *request, verdict, [&] { return judge(context.writer, *request); });
       });
     };
-  route.handler = [&context = context, known = operation.parameters, read = std::move(read)](
-                      const web::Request& request, const web::Respond& respond) {
+  auto handler = [&context = context, known = operation.parameters, read = std::move(read)](
+                     const web::Request& request, const web::Respond& respond) {
     Store store;
     const auto failed = answer_of(context, request.path, [&] {
       check_query(request, known);
@@ -219,12 +219,12 @@ void Routes::take(Operation operation, Judge judge, ReadBody read, std::size_t b
       respond(failed);
       return give_memory_back(context, bytes);
     }
-    store_in_parts(context, request.path, std::move(store),
-                   [&context, respond, bytes](auto answer) {
-                     respond(std::move(answer));
-                     give_memory_back(context, bytes);
-                   });
+    store_in_parts(context, request, std::move(store), [&context, respond, bytes](auto answer) {
+      respond(std::move(answer));
+      give_memory_back(context, bytes);
+    });
   };
+  route.handler = context.bodies.in_turn(std::move(handler));
   serve(std::move(operation), std::move(route));
 }
 
@@ -251,14 +251,8 @@ void Routes::read(Operation operation, Work work, Kept kept) {
 
 void Routes::add_reading(Operation operation, web::Handler handler, std::size_t body_limit,
                          Judge judge) {
-  auto in_turn = [&context = context, handler = std::move(handler)](const web::Request& request,
-                                                                    web::Respond respond) {
-    // The request lives as long as its respond.
-    context.turns.post(request, [handler, &request, respond = std::move(respond)] {
-      web::answer_by(handler, request, respond);
-    });
-  };
-  add(std::move(operation), std::move(in_turn), std::nullopt, body_limit, {}, std::move(judge));
+  add(std::move(operation), context.reads.in_turn(std::move(handler)), std::nullopt, body_limit, {},
+      std::move(judge));
 }
 
 void Routes::write(Operation operation, Work work, std::size_t body_limit, Refuse refuse) {
@@ -270,7 +264,8 @@ void Routes::write(Operation operation, Work work, std::size_t body_limit, Refus
       return work(context.writer, request);
     }));
   };
-  add(std::move(operation), std::move(handler), context.write, body_limit, std::move(refuse));
+  add(std::move(operation), context.writes.in_turn(std::move(handler)), std::nullopt, body_limit,
+      std::move(refuse));
 }
 
 }  // namespace nightjar::service::api

@@ -1,5 +1,6 @@
 #include "service/api/turns.hpp"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 
 namespace nightjar::service::api {
@@ -7,9 +8,23 @@ namespace nightjar::service::api {
 void Turns::post(const web::Request& request, std::function<void()> work) {
   {
     const std::lock_guard lock(mutex_);
-    waiting_[request.principal.role].push_back(std::move(work));
+    auto& lines = waiting_[order_ == Order::by_role ? request.principal.role : web::Role::none];
+    const auto own = std::find_if(lines.begin(), lines.end(), [&](const Line& line) {
+      return line.token == request.principal.name;
+    });
+    Line& line = own == lines.end() ? lines.emplace_back(Line{request.principal.name, {}}) : *own;
+    line.works.push_back(std::move(work));
   }
-  boost::asio::post(pool_, [this] { run_next(); });
+  boost::asio::post(executor_, [this] { run_next(); });
+}
+
+web::Handler Turns::in_turn(web::Handler handler) {
+  return [this, handler = std::move(handler)](const web::Request& request, web::Respond respond) {
+    // The request lives as long as its respond.
+    post(request, [handler, &request, respond = std::move(respond)] {
+      web::answer_by(handler, request, respond);
+    });
+  };
 }
 
 void Turns::run_next() {
@@ -17,9 +32,15 @@ void Turns::run_next() {
   {
     const std::lock_guard lock(mutex_);
     const auto first = waiting_.begin();
-    work = std::move(first->second.front());
-    first->second.pop_front();
-    if (first->second.empty()) waiting_.erase(first);
+    auto& lines = first->second;
+    Line& line = lines.front();
+    work = std::move(line.works.front());
+    line.works.pop_front();
+    if (line.works.empty())
+      lines.pop_front();
+    else
+      lines.splice(lines.end(), lines, lines.begin());
+    if (lines.empty()) waiting_.erase(first);
   }
   work();
 }

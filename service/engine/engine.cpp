@@ -130,7 +130,8 @@ std::set<BuildId> builds_in_use(const EngineView& view) {
 
 }  // namespace
 
-bool tick(EngineContext& context, bool surveyed) {
+Ticked tick(EngineContext& context, bool surveyed, std::chrono::milliseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
   bool changed = attempt(context, "leases", [&] {
     const auto expired = storage::write(context.db, [&](storage::Transaction& transaction) {
       return storage::expire_leases(transaction, context.clock.now());
@@ -139,11 +140,16 @@ bool tick(EngineContext& context, bool surveyed) {
     return !expired.empty();
   });
   changed |= attempt(context, "queue", [&] { return watch_queue(context); });
-  for (int rounds = 0; rounds < kMostRounds && round(context, surveyed); ++rounds) changed = true;
+  bool goes_on = true;
+  for (int rounds = 0; goes_on && rounds < kMostRounds; ++rounds) {
+    goes_on = round(context, surveyed);
+    changed |= goes_on;
+    if (goes_on && std::chrono::steady_clock::now() >= end) return {changed, true};
+  }
   changed |= tell_of_periods(context);
   attempt(context, "replay", [&] { return replay_one(context), false; });
   attempt(context, "retention", [&] { return drop_old_samples(context), false; });
-  return changed;
+  return {changed, false};
 }
 
 void pin_artifacts(EngineContext& context) {

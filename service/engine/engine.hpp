@@ -2,6 +2,7 @@
 // daemon.
 #pragma once
 
+#include <chrono>
 #include <vector>
 
 #include "service/engine/context.hpp"
@@ -9,10 +10,16 @@
 
 namespace nightjar::service {
 
+// What a tick did. `is_part`: its time was over, and the next tick goes on.
+struct Ticked {
+  bool changed = false, is_part = false;
+};
 // Takes everything as far as it goes without waiting. A step that fails does not hold up the
 // others; it is among `context.complaints` until it works. `surveyed`: the builds' source was read
-// since the daemon started. Returns true if anything changed.
-bool tick(EngineContext& context, bool surveyed);
+// since the daemon started. `time`: no further round begins after it, so that requests get their
+// turn.
+Ticked tick(EngineContext& context, bool surveyed,
+            std::chrono::milliseconds time = std::chrono::hours(1));
 
 // Wheels and archives that open nights, searches and the newest levels still need.
 void pin_artifacts(EngineContext& context);

@@ -1,6 +1,7 @@
 #include "service/engine/obstacles.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "service/builds/build_source.hpp"
 #include "service/engine/jobs/live_runners.hpp"
@@ -139,11 +140,14 @@ NightFacts night_facts(const EngineView& view) {
   facts.now = view.clock.now();
   add_last_nights(view, by_variant);
   facts.refused = storage::refused_messages(view.db, facts.now - kRefusalIsTold);
-  facts.runners = static_cast<int>(storage::all_runners(view.db).size());
+  facts.runners = storage::count_runners(view.db);
   facts.live = static_cast<int>(live.size());
-  facts.able = static_cast<int>(std::count_if(live.begin(), live.end(), [&](const Runner& runner) {
-    return can_run_any(runner, view.config.night.workloads);
-  }));
+  std::map<const std::vector<std::string>*, bool> able;  // by what runners share
+  for (const Runner& runner : live) {
+    const auto [found, is_new] = able.try_emplace(&runner.workloads.texts());
+    if (is_new) found->second = can_run_any(runner, view.config.night.workloads);
+    facts.able += found->second ? 1 : 0;
+  }
   return facts;
 }
 

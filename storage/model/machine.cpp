@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <utility>
 
 namespace nightjar {
 namespace {
@@ -20,6 +22,26 @@ bool is_package(const std::string& name) {
 }
 
 }  // namespace
+
+WorkloadSet::WorkloadSet(std::vector<std::string> texts) {
+  if (!std::is_sorted(texts.begin(), texts.end())) std::sort(texts.begin(), texts.end());
+  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+  texts_ = std::make_shared<const std::vector<std::string>>(std::move(texts));
+}
+
+void WorkloadSet::add(std::string text) {
+  auto texts = *texts_;
+  texts.push_back(std::move(text));
+  *this = WorkloadSet(std::move(texts));
+}
+
+bool WorkloadSet::contains(std::string_view text) const {
+  return std::binary_search(begin(), end(), text, std::less<std::string_view>());
+}
+
+bool WorkloadSet::operator==(const WorkloadSet& other) const {
+  return texts_ == other.texts_ || *texts_ == *other.texts_;
+}
 
 std::string class_text(const std::map<std::string, std::string>& facts) {
   const bool any = std::any_of(facts.begin(), facts.end(),

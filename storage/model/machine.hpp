@@ -1,8 +1,11 @@
 // Machine classes and the runner agents that measure on them.
 #pragma once
 
+#include <initializer_list>
 #include <map>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "storage/model/hex.hpp"
@@ -36,12 +39,33 @@ struct MachineFacts {
 std::string facts_changed(const std::map<std::string, std::string>& before,
                           const std::map<std::string, std::string>& after);
 
+// What a runner can run, as <name>@<version>: sorted, each once. A copy shares it with the
+// original.
+class WorkloadSet {
+ public:
+  WorkloadSet() = default;
+  WorkloadSet(std::vector<std::string> texts);
+  WorkloadSet(std::initializer_list<std::string> texts) : WorkloadSet(std::vector(texts)) {}
+  void add(std::string text);
+  bool contains(std::string_view text) const;
+  const std::vector<std::string>& texts() const { return *texts_; }
+  auto begin() const { return texts_->begin(); }
+  auto end() const { return texts_->end(); }
+  std::size_t size() const { return texts_->size(); }
+  // True at once for copies.
+  bool operator==(const WorkloadSet& other) const;
+
+ private:
+  std::shared_ptr<const std::vector<std::string>> texts_ =
+      std::make_shared<std::vector<std::string>>();
+};
+
 struct Runner {
   RunnerId id;
   std::string name;  // unique
   MachineId machine;
   std::map<std::string, std::string> labels;  // --label k=v
-  std::vector<std::string> workloads;         // names it can run
+  WorkloadSet workloads;
   std::string version;
   Time seen_at{};
   std::string token = {};     // name of the token that registered it

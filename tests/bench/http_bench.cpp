@@ -75,8 +75,7 @@ void store_runs(storage::Database& db, int runs) {
       storage::intern_machine(storage::Autocommit(db),
                               {{}, *Sha256::parse(std::string(64, '1')), {}})
           .id;
-  for (const auto& workload : job.spec.workloads)
-    runner.workloads.push_back(workload.name.str() + "@1");
+  for (const auto& workload : job.spec.workloads) runner.workloads.add(workload.name.str() + "@1");
   runner = storage::register_runner(storage::Autocommit(db), runner);
   job.night = storage::add_night(storage::Autocommit(db), {}).id;
   SessionResult session;

@@ -51,7 +51,7 @@ class Ours {
     for (int i = 0; i < kWorkloads; ++i) {
       const auto name = "python/m" + std::to_string(i) + "/eval/cpu/fp32/b4/eager";
       spec_.workloads.push_back(intern_workload(Autocommit(db_), *WorkloadName::parse(name), 1));
-      runner.workloads.push_back(name + "@1");
+      runner.workloads.add(name + "@1");
     }
     for (int i = 0; i < kRuns; ++i) spec_.order.push_back({i % 2, i / 2 % kWorkloads});
     runner_ = register_runner(Autocommit(db_), runner);

@@ -69,7 +69,7 @@ class Years {
     runner.name = "bench";
     runner.machine = machine_;
     for (int session = 0; session < kSessions; ++session)
-      for (int i = 0; i < kWorkloads; ++i) runner.workloads.push_back(name_of(session, i) + "@1");
+      for (int i = 0; i < kWorkloads; ++i) runner.workloads.add(name_of(session, i) + "@1");
     runner_ = register_runner(Autocommit(db_), runner);
   }
 

@@ -29,16 +29,17 @@ def session(runs):
 
 
 class HostileRunner:
-    def __init__(self, world, name, **registration):
-        self.world, self.name = world, name
+    def __init__(self, world, name, token="runner", **registration):
+        self.world, self.name, self.token = world, name, token
         self.port = int(world.port_file.read_text())
         body = {"name": name, "labels": {}, "version": "1",
                 "workloads": [f"{one}@1" for one in WORKLOADS], "facts": {"cpu_model": "honest"},
                 **registration}
         self.runner = self.say("register", body)[1]["runner"]
 
-    def say(self, what, body, token="runner", headers=None):
-        status, answer = self.world.request("POST", f"{AGENT}/{what}", body, token, headers)
+    def say(self, what, body, token=None, headers=None):
+        status, answer = self.world.request("POST", f"{AGENT}/{what}", body, token or self.token,
+                                            headers)
         try:
             return status, json.loads(answer)
         except ValueError:

@@ -1,7 +1,11 @@
 """What one token of the role runner can reach: nothing but its own claims, little of the memory,
 and nobody else's time."""
+import contextlib
+import http.client
 import json
 import random
+import statistics
+import threading
 
 import pytest
 
@@ -81,6 +85,51 @@ def test_a_result_of_125_mebibytes_stops_nobody_and_its_memory_is_given_back(ser
     assert peak() <= idle + 400 * MEBIBYTE
     assert after <= 3 * idle
     assert max(claiming.seconds) < 5
+
+
+def registering(world, ended, number):
+    """A connection that registers as much as it may, again and again."""
+    body = json.dumps({
+        "name": f"crowd-{number}", "labels": {}, "version": "1", "instance": "one",
+        "workloads": [f"python/m{number % 5}x{one}/eval/cpu/fp32/b1/eager@1"
+                      for one in range(2000)],
+        "facts": {"cpu_model": f"class {number % 5}"}})
+    headers = {"Authorization": f"Bearer {world.tokens['runner']}",
+               "Content-Type": "application/json"}
+    with contextlib.closing(http.client.HTTPConnection(
+            "127.0.0.1", int(world.port_file.read_text()), timeout=60)) as connection:
+        while not ended.is_set():
+            connection.request("POST", "/api/v1/agent/register", body, headers)
+            answer = connection.getresponse()
+            answer.read()
+            assert answer.status == 200
+
+
+@pytest.mark.timing
+@pytest.mark.release
+def test_whatever_a_token_registers_others_claims_come_in_time(world):
+    made = world()
+    made.repo.grow(3)
+    made.start_daemon()
+    honest = HostileRunner(made, "honest", token="admin", labels={"variant": "none"})
+    ended = threading.Event()
+    crowd = [threading.Thread(target=registering, args=(made, ended, number))
+             for number in range(32)]
+    with Claiming(honest) as claiming:
+        for one in crowd:
+            one.start()
+        made.publish_nightly("2026-08-20")
+        # A night has sessions for all that was registered: 10,000 workloads, 8 in each.
+        made.wait("the night to be planned", lambda: b'queued"} 1250' in
+                  (made.get("/metrics", raw=True) or b""), 120)
+        planned = len(claiming.seconds)
+        made.wait("more claims", lambda: len(claiming.seconds) > planned + 50)
+        ended.set()
+        for one in crowd:
+            one.join()
+    print(f"median of {len(claiming.seconds)} claims {statistics.median(claiming.seconds):.3f} s, "
+          f"slowest {max(claiming.seconds):.3f} s")
+    assert max(claiming.seconds) < 1
 
 
 @pytest.mark.first

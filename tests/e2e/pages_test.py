@@ -429,7 +429,7 @@ def far_apart(history):
 
 def test_a_comparison_shows_the_largest_change_first_and_more_behind_a_button(browser, history,
                                                                              far_apart):
-    found = asked(history, f"compare?{far_apart}&least=1&standing=worse&limit=100000")["items"]
+    found = asked(history, f"compare?{far_apart}&least=1&standing=worse&limit=500")["items"]
     visit(browser, history, f"compare?{far_apart}&least=1")
     rows = "main section:nth-of-type(2) tbody tr"
     names = "return [...document.querySelectorAll(arguments[0])].map((one) => one.title)"

@@ -92,7 +92,7 @@ void Service::follow_clock() {
 bool Service::tick() {
   woken_ = false;
   if (!follows_clock_) return false;
-  const bool changed = service::tick(engine_, true);
+  const bool changed = service::tick(engine_, true).changed;
   if (is_dead()) return changed;
   guarded([&] { service::pin_artifacts(engine_); });
   guarded([&] { send_next(); });

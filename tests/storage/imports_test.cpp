@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "storage/model/metric.hpp"
+#include "storage/suites.hpp"
 #include "tests/storage/story.hpp"
 
 using namespace nightjar;
@@ -147,5 +148,77 @@ TEST_CASE("dynamo's word is kept with its run, also where the compiler was not a
     CHECK(words == std::map<std::string, Accuracy>{{"alexnet", Accuracy::pass},
                                                    {"dlrm", Accuracy::OOM},
                                                    {"vgg16", Accuracy::eager_two_runs_differ}});
+  }
+}
+
+TEST_CASE("a night that is stored in parts is whole at its end only, wherever it is cut off") {
+  const std::string failures(kFailures);
+  HistoryNight night = measured(1, {.5});
+  night.values.push_back({kResnet, "peak_gpu_memory", {2e9}});
+  night.values.push_back({kResnet, failures, {1}, Accuracy::pass});
+  night.values.push_back({kResnet, "speedup", {1.5, 1.6}});
+  const auto state_of = [](const Histories& world) {
+    return list_jobs(world.db, {}, {}).items.at(0).state;
+  };
+  for (std::size_t cut_off = 1; cut_off < night.values.size(); ++cut_off) {
+    INFO("after " << cut_off);
+    Histories world;
+    KnownSeries known;
+    const auto part = [&](std::size_t first) {
+      return store_history(Autocommit(world.db), world.machine, night, at(0), known, {first, 1});
+    };
+    for (std::size_t i = 0; i < cut_off; ++i) {
+      const auto stored = part(i);
+      CHECK((stored.next == i + 1 && stored.added == 1 && stored.is_new == (i == 0)));
+    }
+    CHECK(state_of(world) == JobState::failed);
+    CHECK(suite_runs(world.db, list_nights(world.db, {}).items.at(0).id).empty());
+    // Another process begins from the first value.
+    known = {};
+    std::size_t next = 0;
+    int added = 0, kept = 0;
+    while (next < night.values.size()) {
+      const auto stored = part(next);
+      next = stored.next;
+      added += stored.added;
+      kept += stored.known;
+    }
+    CHECK(std::cmp_equal(kept, cut_off));
+    CHECK(std::cmp_equal(added + kept, night.values.size()));
+    CHECK(state_of(world) == JobState::done);
+    CHECK(list_runs(world.db, {}, {50, {}}).items.size() == 2);
+    CHECK(suite_runs(world.db, list_nights(world.db, {}).items.at(0).id).size() == 2);
+    CHECK(series_to_judge(world.db, 9).size() == 4);
+  }
+}
+
+TEST_CASE("a part of a night ends after so many values or samples, and adds to a whole one alike") {
+  Histories world;
+  KnownSeries known;
+  HistoryNight night = measured(1, {.5, .6, .7});
+  night.values.push_back({kResnet, "peak_gpu_memory", {2e9}});
+  const auto store = [&](const HistoryPart& part) {
+    return store_history(Autocommit(world.db), world.machine, night, at(0), known, part);
+  };
+  CHECK(store({0, 9, 3}).next == 1);
+  CHECK(store({1, 9, 3}).next == 2);
+  // What is there already leaves a whole night whole.
+  CHECK(store({0, 1}).known == 1);
+  CHECK(list_jobs(world.db, {}, {}).items.at(0).state == JobState::done);
+  night.values.insert(night.values.begin(), {kResnet, "speedup", {2}});
+  CHECK(store({0, 1}).added == 1);
+  CHECK(list_jobs(world.db, {}, {}).items.at(0).state == JobState::failed);
+  CHECK(store({1}).known == 2);
+  CHECK(list_jobs(world.db, {}, {}).items.at(0).state == JobState::done);
+}
+
+TEST_CASE("a series that was judged during an import is judged again with its next night") {
+  Histories world;
+  KnownSeries known;
+  for (const int day : {1, 2}) {
+    store_history(Autocommit(world.db), world.machine, measured(day, {.5}), at(0), known);
+    const auto series = series_to_judge(world.db, 5);
+    REQUIRE(series.size() == 1);
+    note_judged(Autocommit(world.db), series[0]);
   }
 }

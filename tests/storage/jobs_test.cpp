@@ -131,15 +131,15 @@ TEST_CASE("a job goes to a runner that can run all its workloads, of their versi
   both.workloads.push_back(story.add_workload("python/resnet18/eval/cpu/fp32/b4/eager"));
   story.queue("both", both);
   CHECK_FALSE(story.claim());
-  story.runner.workloads.push_back("python/resnet18/eval/cpu/fp32/b4/eager@2");
+  story.runner.workloads.add("python/resnet18/eval/cpu/fp32/b4/eager@2");
   CHECK_FALSE(story.claim());
-  story.runner.workloads.push_back("python/resnet18/eval/cpu/fp32/b4/eager@1");
+  story.runner.workloads.add("python/resnet18/eval/cpu/fp32/b4/eager@1");
   CHECK(story.claim()->key == "both");
   JobSpec controls = story.spec();
   controls.workloads.clear();
   controls.order = {{}};
   story.queue("controls", controls);
-  story.runner.workloads.clear();
+  story.runner.workloads = {};
   CHECK(story.claim()->key == "controls");
 }
 

@@ -65,6 +65,7 @@ void ask_everything(Story& story) {
   note_ci_look(Autocommit(db), lookup);
   next_ci_lookup(db, at(0)), ci_builds_of_open_searches(db), list_ci_lookups(db, {50, 9});
   find_machine(db, story.machine.id), find_runner(db, story.runner.id), all_runners(db);
+  count_runners(db), live_runners(db, at(0), story.machine.id), runners_of_token(db, "x", at(0));
   touch_runner(Autocommit(db), story.runner.id, at(0)), find_workload(db, story.workload.id);
   find_night(db, story.night.id), find_night_of_build(db, story.bad.id), open_nights(db);
   waiting_night(db, NightTrigger::api), unclaimed_night(db, story.bad.id), find_runner(db, "alpha");
@@ -74,7 +75,8 @@ void ask_everything(Story& story) {
       set_note(Autocommit(db), "a", "b");
   values_elsewhere(db, series, story.good.id, job);
   void_nights_before(db, story.machine.id, story.night.id, 2);
-  jobs_of_night(db, story.night.id, JobKind::screen), repeats_of(db, job), count_jobs(db),
+  jobs_of_night(db, story.night.id, JobKind::screen), sessions_of_night(db, story.night.id);
+  has_open_screening(db, story.night.id), repeats_of(db, job), count_jobs(db),
       count_jobs_of_night(db, story.night.id);
   list_jobs(db, {}, {50, 9}), list_jobs(db, {JobState::queued}, {50, 9});
   list_jobs(db, {{}, NightId{1}}, {50, 9}), list_jobs(db, {{}, {}, story.machine.id}, {50, 9});

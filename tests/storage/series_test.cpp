@@ -99,7 +99,7 @@ TEST_CASE("a new version of a workload is another series") {
   Story story;
   story.measure("a");
   story.workload = intern_workload(Autocommit(story.db), story.workload.name, 2);
-  story.runner.workloads.push_back(story.workload.name.str() + "@2");
+  story.runner.workloads.add(story.workload.name.str() + "@2");
   story.measure("b");
   CHECK(list_series(story.db, {"latency", {}, {}}, {}).items.size() == 2);
 }
@@ -181,7 +181,7 @@ TEST_CASE("the newest values of many series are those of each one's points") {
   };
   const Workload first = story.workload;
   const Workload second = intern_workload(Autocommit(story.db), first.name, 2);
-  story.runner.workloads.push_back(first.name.str() + "@2");
+  story.runner.workloads.add(first.name.str() + "@2");
   for (int day = 0; day < 8; ++day) {
     story.workload = day < 3 || day == 5 ? first : second;
     measure(day);

@@ -192,7 +192,7 @@ TEST_CASE("a compiled workload's accuracy is kept with its run, said or by how t
   JobSpec spec = story.spec();
   spec.workloads = {story.add_workload("python/dlrm/eval/cpu/fp32/b4/inductor"), story.workload};
   spec.order = {{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 1}, {}};
-  story.runner.workloads.emplace_back("python/dlrm/eval/cpu/fp32/b4/inductor@1");
+  story.runner.workloads.add("python/dlrm/eval/cpu/fp32/b4/inductor@1");
   story.runner = register_runner(Autocommit(story.db), story.runner);
   story.queue("a", spec);
   const auto claimed = story.claim();

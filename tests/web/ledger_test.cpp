@@ -1,5 +1,6 @@
 #include "web/server/ledger.hpp"
 
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -29,6 +30,11 @@ TEST_CASE("Nobody holds more than its share, nor an account more than its budget
   CHECK(ledger.try_charge(lab_token, 50));  // what others hold is nothing to it
   CHECK_FALSE(ledger.try_charge(lab_token, static_cast<std::size_t>(-1)));
   CHECK_FALSE(ledger.try_charge({Account::cache, ""}, 1));  // no budget, no charge
+}
+
+TEST_CASE("Each role has an account of its own") {
+  std::set<Account> accounts{Account::cache, Account::comparisons};
+  for (const Role role : nightjar::all_of<Role>()) CHECK(accounts.insert(account_of(role)).second);
 }
 
 TEST_CASE("A charge is given back once, by whoever holds it at last") {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <mutex>
+#include <stdexcept>
 #include <utility>
 
 namespace nightjar::web {
@@ -12,22 +13,26 @@ Account account_of(Role role) {
       return Account::anonymous;
     case Role::read:
       return Account::readers;
+    case Role::import:
+      return Account::imports;
+    case Role::runner:
+      return Account::agents;
     case Role::admin:
       return Account::admins;
-    default:
-      return Account::agents;
   }
+  throw std::logic_error("a role that is none");
 }
 
 const Budget& Budgets::of(Account account) const {
-  const Budget* const each[] = {&anonymous, &readers, &agents, &admins, &cache};
+  const Budget* const each[] = {&anonymous, &readers, &imports,    &agents,
+                                &admins,    &cache,   &comparisons};
   return *each[static_cast<std::size_t>(account)];
 }
 
 struct Ledger::Book {
   mutable std::mutex mutex;
   Budgets budgets;
-  std::array<std::size_t, static_cast<std::size_t>(Account::cache) + 1> held{};
+  std::array<std::size_t, static_cast<std::size_t>(Account::comparisons) + 1> held{};
   Charge::Entries entries;
 
   std::size_t& of(Account account) { return held[static_cast<std::size_t>(account)]; }

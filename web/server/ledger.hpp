@@ -13,8 +13,9 @@
 
 namespace nightjar::web {
 
-// Kinds of principals. What one of them may hold is never available to the others.
-NIGHTJAR_ENUM(Account, anonymous, readers, agents, admins, cache);
+// Kinds of principals, and what the service keeps for all of them. What one of them may hold is
+// never available to the others.
+NIGHTJAR_ENUM(Account, anonymous, readers, imports, agents, admins, cache, comparisons);
 Account account_of(Role role);
 
 // The client that is charged. `key` is the name of its token, or its address if it has none.
@@ -29,7 +30,7 @@ struct Budget {
   std::size_t all = 0, each = 0;
 };
 struct Budgets {
-  Budget anonymous{}, readers{}, agents{}, admins{}, cache{};
+  Budget anonymous{}, readers{}, imports{}, agents{}, admins{}, cache{}, comparisons{};
   const Budget& of(Account account) const;
 };
 

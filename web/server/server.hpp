@@ -39,9 +39,11 @@ struct Limits {
   // of files, events that wait.
   Budgets bytes{.anonymous = {16u << 20, 8u << 20},
                 .readers = {32u << 20, 16u << 20},
+                .imports = {96u << 20, 64u << 20},
                 .agents = {256u << 20, 160u << 20},
                 .admins = {192u << 20, 160u << 20},
-                .cache = {8u << 20, 8u << 20}};
+                .cache = {8u << 20, 8u << 20},
+                .comparisons = {12u << 20, 12u << 20}};
   std::size_t header_bytes = 16 << 10;
   // For a head, and for the body of a sender without a token. Others may take longer over a body
   // while it comes: the time starts again with every 16 KiB.
@@ -54,10 +56,16 @@ struct Limits {
   // Connections whose last request was made by such a client. Where an account has no more, the
   // client with the most yields to one with less. Those without a token count while they are
   // answered only, each by its address, or by the address that a trusted proxy names.
-  Budgets connections{
-      .anonymous = {128, 64}, .readers = {128, 64}, .agents = {448, 320}, .admins = {32, 32}};
-  Budgets streams{
-      .anonymous = {64, 16}, .readers = {64, 32}, .agents = {32, 16}, .admins = {16, 16}};
+  Budgets connections{.anonymous = {128, 64},
+                      .readers = {128, 64},
+                      .imports = {16, 8},
+                      .agents = {448, 320},
+                      .admins = {32, 32}};
+  Budgets streams{.anonymous = {64, 16},
+                  .readers = {64, 32},
+                  .imports = {4, 4},
+                  .agents = {32, 16},
+                  .admins = {16, 16}};
 };
 
 struct ServerConfig {

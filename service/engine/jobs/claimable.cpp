@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <optional>
 
 #include "service/engine/jobs/live_runners.hpp"
@@ -14,11 +15,6 @@ using storage::WaitingJob;
 
 constexpr std::chrono::seconds kOwnRunnerPatience = std::chrono::hours(1);
 
-bool offers(const Runner& runner, const std::string& workload) {
-  return std::find(runner.workloads.begin(), runner.workloads.end(), workload) !=
-         runner.workloads.end();
-}
-
 bool measures_its_variant(const Runner& runner, const WaitingJob& job, const Config& config) {
   return !job.variant || measures(runner, *job.variant, config.source.variant);
 }
@@ -28,7 +24,7 @@ std::optional<std::string> missing_workload(const std::vector<Runner>& runners,
                                             const WaitingJob& job) {
   for (const std::string& workload : job.workloads)
     if (std::none_of(runners.begin(), runners.end(),
-                     [&](const Runner& runner) { return offers(runner, workload); }))
+                     [&](const Runner& runner) { return runner.workloads.contains(workload); }))
       return workload;
   return std::nullopt;
 }
@@ -48,15 +44,18 @@ std::string reason_of(std::vector<Runner> runners, const WaitingJob& job, const 
   return "no live runner of " + machine + " had all its workloads for " + span;
 }
 
-std::optional<QueueStep> step_of(const QueueFacts& facts, const WaitingJob& job,
-                                 const Config& config) {
+using RunnersOfClasses = std::map<MachineId, std::vector<const Runner*>>;
+
+std::optional<QueueStep> step_of(const QueueFacts& facts, const RunnersOfClasses& classes,
+                                 const WaitingJob& job, const Config& config) {
   const std::chrono::seconds patience = config.queue.patience;
   bool anybody = false, allowed = false;
-  for (const Runner& runner : facts.live) {
-    if (!can_run(runner, job, config)) continue;
-    anybody = true;
-    allowed = allowed || !job.affinity || *job.affinity == runner.id;
-  }
+  if (const auto found = classes.find(job.machine); found != classes.end())
+    for (auto runner = found->second.begin(); runner != found->second.end() && !allowed; ++runner) {
+      if (!can_run(**runner, job, config)) continue;
+      anybody = true;
+      allowed = !job.affinity || *job.affinity == (*runner)->id;
+    }
   if (allowed || facts.live.empty())
     return job.unclaimable_since ? std::optional<QueueStep>(NoteClaimable{job.id}) : std::nullopt;
   if (!job.unclaimable_since) return NoteUnclaimable{job.id};
@@ -93,8 +92,9 @@ bool apply(storage::Transaction& transaction, const GiveUpJob& step, Time) {
 
 bool can_run(const Runner& runner, const WaitingJob& job, const Config& config) {
   return runner.machine == job.machine && measures_its_variant(runner, job, config) &&
-         std::all_of(job.workloads.begin(), job.workloads.end(),
-                     [&](const std::string& workload) { return offers(runner, workload); });
+         std::all_of(job.workloads.begin(), job.workloads.end(), [&](const std::string& workload) {
+           return runner.workloads.contains(workload);
+         });
 }
 
 QueueFacts load_queue(const EngineView& view) {
@@ -102,9 +102,11 @@ QueueFacts load_queue(const EngineView& view) {
 }
 
 std::vector<QueueStep> decide(const QueueFacts& facts, const Config& config) {
+  RunnersOfClasses classes;
+  for (const Runner& runner : facts.live) classes[runner.machine].push_back(&runner);
   std::vector<QueueStep> steps;
   for (const WaitingJob& job : facts.waiting)
-    if (auto step = step_of(facts, job, config)) steps.push_back(*std::move(step));
+    if (auto step = step_of(facts, classes, job, config)) steps.push_back(*std::move(step));
   return steps;
 }
 

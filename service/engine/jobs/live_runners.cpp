@@ -8,11 +8,9 @@ bool is_live(const Runner& runner, Time now, const Config& config) {
   return !runner.has_left && now - runner.seen_at <= config.queue.runner_silent;
 }
 
-std::vector<Runner> live_runners(const EngineView& view) {
-  std::vector<Runner> live = storage::all_runners(view.db);
-  const Time now = view.clock.now();
-  std::erase_if(live, [&](const Runner& runner) { return !is_live(runner, now, view.config); });
-  return live;
+std::vector<Runner> live_runners(const EngineView& view, MachineId machine) {
+  return storage::live_runners(view.db, view.clock.now() - view.config.queue.runner_silent,
+                               machine);
 }
 
 }  // namespace nightjar::service

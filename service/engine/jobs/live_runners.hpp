@@ -10,7 +10,7 @@ namespace nightjar::service {
 
 // Whether it was seen within [queue] runner_silent, and has not said since that it ends.
 bool is_live(const Runner& runner, Time now, const Config& config);
-// All such runners.
-std::vector<Runner> live_runners(const EngineView& view);
+// All such runners; of one machine class if it is given.
+std::vector<Runner> live_runners(const EngineView& view, MachineId machine = {});
 
 }  // namespace nightjar::service

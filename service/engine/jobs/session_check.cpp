@@ -248,8 +248,9 @@ Checked check(const Unchecked& unchecked) {
   return checked;
 }
 
-void check_finished(EngineContext& context, const std::vector<Job>& asked) {
-  for (const Job& job : asked) {
+void check_finished(EngineContext& context, const std::vector<JobId>& asked) {
+  for (const JobId id : asked) {
+    const Job job = storage::find_job(context.db, id).value();
     check_finished(context, job);
     if (outcome_of(context.db, job).state == SessionOutcome::State::pending) return;
   }

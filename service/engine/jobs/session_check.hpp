@@ -64,7 +64,7 @@ Checked check(const Unchecked& unchecked);
 void check_finished(EngineContext& context, const Job& asked);
 // The same in order, up to the first that is still pending: what the machine's controls say of a
 // session depends on those before it.
-void check_finished(EngineContext& context, const std::vector<Job>& asked);
+void check_finished(EngineContext& context, const std::vector<JobId>& asked);
 
 // Queues a job once a key, its workloads interned; returns the stored one.
 Job queue_job(storage::Transaction& transaction, Job job, Time now);

@@ -38,10 +38,13 @@ using Placed = std::tuple<std::size_t, std::string, int>;
 using RunnableBy = std::map<Placed, std::set<RunnerId>>;
 
 // Workloads that the configuration selects, with the live runners of the class that can run them.
+// Of runners that share what they announce, one stands for all.
 std::map<MachineId, RunnableBy> runnable(std::span<const Runner> live,
                                          const std::vector<std::string>& globs) {
   std::map<MachineId, RunnableBy> by_machine;
+  std::set<std::pair<MachineId, const std::vector<std::string>*>> seen;
   for (const Runner& runner : live) {
+    if (!seen.emplace(runner.machine, &runner.workloads.texts()).second) continue;
     for (const std::string& text : runner.workloads) {
       const auto workload = announced_workload(text);
       if (!workload) continue;
@@ -72,7 +75,10 @@ std::vector<std::vector<Placed>> sessions_of(const RunnableBy& workloads, int mo
 }  // namespace
 
 bool can_run_any(const Runner& runner, const std::vector<std::string>& globs) {
-  return !runnable(std::span(&runner, 1), globs).empty();
+  return std::any_of(runner.workloads.begin(), runner.workloads.end(), [&](const auto& text) {
+    const auto workload = announced_workload(text);
+    return workload && place_of(workload->name, globs) < globs.size();
+  });
 }
 
 std::vector<PlannedRun> screen_order(std::span<const int> runs) {

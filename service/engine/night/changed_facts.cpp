@@ -64,10 +64,9 @@ bool is_new(const EngineView& view, FactsId id, const std::vector<Facts>& known)
 // Whether a live runner of the class that may measure `build` tonight has others.
 bool has_new_facts(const EngineView& view, MachineId machine, const Build& build,
                    const std::vector<Facts>& known) {
-  const auto live = live_runners(view);
+  const auto live = live_runners(view, machine);
   return std::any_of(live.begin(), live.end(), [&](const Runner& runner) {
-    return runner.machine == machine && runner.facts.value != 0 &&
-           is_new(view, runner.facts, known) &&
+    return runner.facts.value != 0 && is_new(view, runner.facts, known) &&
            measures(runner, build.variant, view.config.source.variant) &&
            can_run_any(runner, view.config.night.workloads);
   });

@@ -1,6 +1,7 @@
 #include "service/engine/night/nights.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "service/builds/overlay.hpp"
@@ -16,6 +17,7 @@
 #include "storage/jobs.hpp"
 #include "storage/model/variants.hpp"
 #include "storage/nights.hpp"
+#include "storage/pools.hpp"
 #include "storage/regressions.hpp"
 #include "storage/runners.hpp"
 #include "storage/series.hpp"
@@ -36,26 +38,37 @@ int runs_of(const EngineView& view, MachineId machine, const std::string& varian
   return series ? bisect::runs_a_night(noise_of(view.db, *series).kind, usual) : usual;
 }
 
+// By class, those that may measure the build and have no session yet.
+std::map<MachineId, std::vector<Runner>> runners_without(const EngineView& view, const Build& build,
+                                                         const std::vector<MachineId>& planned) {
+  std::map<MachineId, std::vector<Runner>> classes;
+  for (Runner& runner : live_runners(view))
+    if (std::find(planned.begin(), planned.end(), runner.machine) == planned.end() &&
+        measures(runner, build.variant, view.config.source.variant))
+      classes[runner.machine].push_back(std::move(runner));
+  return classes;
+}
+
+// Of one class at a time: many workloads take long to plan, and others wait meanwhile.
 std::vector<Job> missing_sessions(const EngineView& view, const Night& night, const Build& build,
-                                  const std::vector<Job>& asked) {
-  std::vector<Runner> without = live_runners(view);
-  std::erase_if(without, [&](const Runner& runner) {
-    return !measures(runner, build.variant, view.config.source.variant) ||
-           std::any_of(asked.begin(), asked.end(),
-                       [&](const Job& known) { return known.machine == runner.machine; });
-  });
+                                  const std::vector<MachineId>& planned) {
   const auto runs = [&](MachineId machine, const std::string& workload, int version) {
     return runs_of(view, machine, build.variant, workload, version);
   };
-  std::vector<Job> jobs = plan_screen(night, environment_of(build, view.config.project), without,
-                                      view.config.night, runs);
+  std::vector<Job> jobs;
+  for (const auto& [machine, runners] : runners_without(view, build, planned)) {
+    jobs = plan_screen(night, environment_of(build, view.config.project), runners,
+                       view.config.night, runs);
+    if (!jobs.empty()) break;
+  }
   for (Job& job : jobs)
     for (Workload& workload : job.spec.workloads)
       workload.expected = expected_result(view, workload.name, workload.version, job.machine,
                                           build.variant, night.id);
+  const auto last =
+      jobs.empty() ? std::nullopt : load_build_to_repeat(view, night, jobs.front().machine);
   for (Job& job : jobs)
-    if (const auto last = load_build_to_repeat(view, night, job.machine))
-      measure_again(job.spec, environment_of(*last, view.config.project));
+    if (last) measure_again(job.spec, environment_of(*last, view.config.project));
   return jobs;
 }
 
@@ -138,7 +151,7 @@ bool apply(EngineContext& context, const Night& night, const CloseNight& step) {
 }
 
 bool advance_measuring(EngineContext& context, const Night& night) {
-  check_finished(context, storage::jobs_of_night(context.db, night.id, JobKind::screen));
+  check_finished(context, storage::sessions_of_night(context.db, night.id));
   const MeasuringStep step = decide(load_measuring(context, night), context.config);
   return std::visit([&](const auto& taken) { return apply(context, night, taken); }, step);
 }
@@ -155,13 +168,16 @@ MeasuringFacts load_measuring(const EngineView& view, const Night& night) {
   facts.night = night;
   facts.now = view.clock.now();
   facts.build = storage::find_build(view.db, *night.build);
-  const std::vector<Job> asked = storage::jobs_of_night(view.db, night.id, JobKind::screen);
-  facts.planned = !asked.empty();
-  if (facts.build) facts.missing = missing_sessions(view, night, *facts.build, asked);
-  const SessionOutcomes sessions = outcomes_of(view.db, asked);
+  const std::vector<MachineId> planned = storage::planned_classes(view.db, night.id);
+  facts.planned = !planned.empty();
+  if (facts.build) facts.missing = missing_sessions(view, night, *facts.build, planned);
+  facts.pending = storage::has_open_screening(view.db, night.id);
+  if (!facts.planned || facts.pending || !facts.missing.empty()) return facts;
+  const SessionOutcomes sessions =
+      outcomes_of(view.db, storage::jobs_of_night(view.db, night.id, JobKind::screen));
   facts.pending = sessions.pending;
   facts.failure = sessions.failure;
-  if (!facts.planned || facts.pending || !facts.missing.empty()) return facts;
+  if (facts.pending) return facts;
   facts.observed = observe(view, night, sessions.usable);
   facts.to_resume = confirmations_to_resume(view.db, night, machines_of(sessions.usable));
   facts.calibration = load_calibration(view, sessions.usable);

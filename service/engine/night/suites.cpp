@@ -20,7 +20,7 @@ using storage::SuiteRun;
 using storage::SummedSuite;
 
 constexpr std::size_t kNamed = 5;  // members that a reason names
-constexpr int kAtOnce = 4;         // nights of a round, so that requests get their turn
+constexpr int kAtOnce = 1;         // nights of a round, so that requests get their turn
 
 // All runs of one workload on one machine class.
 struct Measured {

@@ -162,10 +162,9 @@ void queue_step(EngineContext& context, storage::Transaction& transaction,
 }
 
 bisect::SearchPolicy policy_for(const EngineView& view, MachineId machine, const Series& series) {
-  const std::vector<Runner> live = live_runners(view);
+  const std::vector<Runner> live = live_runners(view, machine);
   const auto here = std::count_if(live.begin(), live.end(), [&](const Runner& runner) {
-    return runner.machine == machine &&
-           measures(runner, series.variant, view.config.source.variant);
+    return measures(runner, series.variant, view.config.source.variant);
   });
   bisect::SearchPolicy policy = view.config.search;
   policy.threshold = search_threshold(view, series);

@@ -267,14 +267,10 @@ std::optional<RunnerId> second_runner(const EngineView& view, const Regression& 
       found_it.insert(*job->runner);
   const std::string announced =
       lead.workload_name.str() + "@" + std::to_string(lead.workload_version);
-  for (const Runner& runner : live_runners(view)) {
-    const bool can = std::find(runner.workloads.begin(), runner.workloads.end(), announced) !=
-                     runner.workloads.end();
-    if (runner.machine == regression.machine &&
-        measures(runner, lead.variant, view.config.source.variant) && can &&
-        found_it.count(runner.id) == 0)
+  for (const Runner& runner : live_runners(view, regression.machine))
+    if (measures(runner, lead.variant, view.config.source.variant) &&
+        runner.workloads.contains(announced) && found_it.count(runner.id) == 0)
       return runner.id;
-  }
   return std::nullopt;
 }
 
@@ -419,7 +415,9 @@ void apply(EngineContext& context, const ConfirmationFacts& facts, const Confirm
 bool advance(EngineContext& context, const Regression& regression) {
   const auto lead = storage::find_series(context.db, regression.series.front().series);
   if (!lead) return false;
-  check_finished(context, confirmation_jobs(context.db, regression, *lead));
+  std::vector<JobId> asked;
+  for (const Job& job : confirmation_jobs(context.db, regression, *lead)) asked.push_back(job.id);
+  check_finished(context, asked);
   const ConfirmationFacts facts = load_confirmation(context, regression, *lead);
   const ConfirmationStep step = decide(facts, context.config);
   std::visit([&](const auto& taken) { apply(context, facts, taken); }, step);

@@ -87,6 +87,35 @@ TEST_CASE("A runner registers once a name, and its facts make its machine class"
   CHECK(world.send("POST", "/api/v1/agent/register", "runner", "no json").status == 400);
 }
 
+TEST_CASE("What one token registers within a day is limited") {
+  World world;
+  const auto registered = [&](const std::string& name, int machine, int workloads,
+                              const std::string& token = "runner") {
+    json body = registration(name);
+    body["facts"] = {{"cpu_model", std::to_string(machine)}};
+    body["workloads"] = json::array();
+    for (int i = 0; i < workloads; ++i)
+      body["workloads"].push_back("python/m" + std::to_string(i) + "/eval/cpu/fp32/b1/eager@1");
+    return world.post("/api/v1/agent/register", body, token);
+  };
+  CHECK(registered("a", 1, 2001).status == 400);
+  for (int machine = 1; machine <= 5; ++machine)
+    CHECK(registered("a" + std::to_string(machine), machine, 2000).status == 200);
+  CHECK(registered("twin", 1, 2000).status == 200);  // counts with the one that is like it
+  const auto refused = registered("b", 6, 1);
+  CHECK(refused.status == 429);
+  CHECK_THAT(refused.json["detail"].get<std::string>(), Catch::Contains("10001 workloads"));
+  CHECK(registered("boss", 6, 1, "admin").status == 200);  // another token
+  // What a runner announced before it moved or had less counts for that day.
+  CHECK(registered("a2", 2, 1).status == 200);
+  CHECK(registered("b", 6, 1).status == 429);
+  world.clock.advance(std::chrono::hours(25));
+  CHECK(registered("b", 6, 1).status == 200);
+  for (int machine = 7; machine < 7 + 31; ++machine)
+    CHECK(registered("b", machine, 1).status == 200);
+  CHECK(registered("b", 99, 1).status == 429);
+}
+
 TEST_CASE("A job goes from the queue to its result, and a repeated result changes nothing") {
   Shop shop;
   shop.add_job();

@@ -168,7 +168,7 @@ TEST_CASE("A comparison comes in pages, and its totals are over all of them") {
   CHECK(world.get(target + "&cursor=999").json["items"].empty());
 }
 
-TEST_CASE("A comparison is filtered, and sent as CSV as a whole") {
+TEST_CASE("A comparison is filtered, and sent as CSV") {
   World world;
   const Day day = fill(world);
   const auto target = "/api/v1/compare?good=" + std::to_string(day.good.id.value) +
@@ -192,7 +192,8 @@ TEST_CASE("A comparison is filtered, and sent as CSV as a whole") {
   for (const char* query : {"domain=sports", "size=large", "standing=odd", "least=0", "by=model"})
     CHECK(world.get(target + "&" + query).status == 400);
 
-  const auto csv = world.get(target + "&format=csv&limit=100000&fields=series,standing").text;
+  CHECK(world.get(target + "&limit=501").status == 400);
+  const auto csv = world.get(target + "&format=csv&limit=500&fields=series,standing").text;
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 3);
   CHECK(csv.starts_with("series,standing\r\n"));
 }
@@ -220,10 +221,32 @@ TEST_CASE("A comparison is grouped by what is asked, and the groups come in page
   CHECK(second["next_cursor"].is_null());
 }
 
+TEST_CASE("What is kept of comparisons is charged by its real size, and has limits") {
+  World world;
+  const Day day = fill(world);
+  const auto bytes = [&](BuildId good, BuildId bad) {
+    std::size_t size = 0;
+    world.on_writer([&] { size = size_of(compare(world.db, good, bad)); });
+    return size;
+  };
+  const std::size_t whole = bytes(day.good.id, day.bad.id);
+  CHECK(whole > 2 * sizeof(ComparedSeries) + 2 * workload_text.size());
+  const web::Ledger ledger({.comparisons = {whole + 1, whole + 1}}), small({.comparisons = {9, 9}});
+  Comparisons comparisons(ledger), none(small);
+  const auto held_after = [&](Comparisons& of, BuildId good, BuildId bad) {
+    world.on_writer([&] { CHECK(of.of(world.db, good, bad)->items.size() <= 2); });
+    return ledger.held(web::Account::comparisons);
+  };
+  CHECK(held_after(comparisons, day.good.id, day.bad.id) == whole);
+  CHECK(held_after(comparisons, day.bad.id, day.good.id) == bytes(day.bad.id, day.good.id));
+  held_after(none, day.good.id, day.bad.id);
+  CHECK(small.held(web::Account::comparisons) == 0);
+}
+
 TEST_CASE("A comparison is read again when its own nights have new runs, and then only") {
   World world;
   const Day day = fill(world);
-  Comparisons comparisons;
+  Comparisons comparisons{web::Ledger({.comparisons = {1 << 20, 1 << 20}})};
   const auto made = [&] {
     std::shared_ptr<const Comparison> comparison;
     world.on_writer([&] { comparison = comparisons.of(world.db, day.good.id, day.bad.id); });

@@ -2,6 +2,8 @@
 // good.
 #include "storage/imports.hpp"
 
+#include <functional>
+
 #include "tests/service/api/day.hpp"
 
 using namespace nightjar;
@@ -55,6 +57,28 @@ TEST_CASE("An imported history is stored once, and later nights are added to it"
   CHECK(classes[0]["first"] == "2026-03-01T07:00:00Z");
   CHECK(classes[0]["last"] == "2026-03-03T07:00:00Z");
   CHECK((classes[0]["series"] == 1 && classes[0]["to_judge"] == 1));
+}
+
+TEST_CASE("A large night is stored in parts, with others' work in between, and counted once") {
+  World world;
+  json values = json::array();
+  for (int i = 0; i < 1200; ++i)
+    values.push_back({{"workload", "torchbench/m" + std::to_string(i) + "/eval/cpu/fp32/b1/eager"},
+                      {"metric", "latency"},
+                      {"values", {.5}}});
+  bool ended = false;  // both belong to the writer
+  int turns = 0;       // of other work that saw a part of the night
+  std::function<void()> other = [&] {
+    turns += storage::count_jobs(world.db).contains(JobState::failed) ? 1 : 0;
+    if (!ended) boost::asio::post(world.writer, other);
+  };
+  boost::asio::post(world.writer, other);
+  const auto stored = send_history(world, history(json::array({night(1, values)})));
+  world.on_writer([&] { ended = true; });
+  world.on_writer([] {});
+  CHECK(turns == 2);
+  CHECK((stored.json["nights"] == 1 && stored.json["added"] == 1200));
+  CHECK(world.get("/api/v1/jobs").json["items"][0]["state"] == "done");
 }
 
 TEST_CASE("What was imported is marked as such wherever it is read") {

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "service/engine/engine.hpp"
+#include "storage/pools.hpp"
 #include "tests/service/engine/night_world.hpp"
 
 using namespace nightjar;
@@ -191,4 +192,25 @@ TEST_CASE("a session on a disturbed machine is measured again and not believed")
   const auto jobs = storage::list_jobs(world.db, {}, {100, {}}).items;
   REQUIRE(jobs.front().key.find("/again:1") != std::string::npos);
   CHECK(storage::open_nights(world.db).empty());
+}
+
+TEST_CASE("a tick whose time is over says so, and the next one goes on with another class") {
+  NightWorld world;
+  for (const char* name : {"second", "third"}) world.enrol(name);
+  const Build build = world.nightly("2026-08-20");
+  EngineContext context = world.context();
+  const auto planned = [&] {
+    const auto night = storage::find_night_of_build(world.db, build.id);
+    return night ? storage::planned_classes(world.db, night->id).size() : 0;
+  };
+  std::set<std::size_t> seen;
+  bool is_part = true;
+  for (int ticks = 0; is_part && ticks < 50; ++ticks) {
+    is_part = tick(context, true, std::chrono::milliseconds(0)).is_part;
+    seen.insert(planned());
+  }
+  CHECK_FALSE(is_part);
+  CHECK(planned() == 3);
+  CHECK(seen.contains(1));
+  CHECK(seen.contains(2));
 }

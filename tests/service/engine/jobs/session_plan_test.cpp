@@ -40,7 +40,7 @@ TEST_CASE("Each session can be run by one runner, though none has all workloads 
     made.id = RunnerId{id};
     made.machine = MachineId{1};
     for (const std::string& name : names)
-      made.workloads.push_back("python/" + name + "/eval/cpu/fp32/b1/eager@1");
+      made.workloads.add("python/" + name + "/eval/cpu/fp32/b1/eager@1");
     return made;
   };
   const std::vector<Runner> live{runner(1, {"a", "b", "c"}), runner(2, {"b", "c", "d"})};

@@ -178,7 +178,7 @@ TEST_CASE("a class with runners of two kernels measures again once, and a builde
   Runner builder = world.runner;
   builder.id = {};
   builder.name = "builder";
-  builder.workloads.clear();
+  builder.workloads = {};
   builder.facts = storage::intern_facts(
       storage::Autocommit(world.db),
       {builder.machine, web::sha256("x"), {{"cpu_model", "test lab"}, {"kernel", "7.0"}}},

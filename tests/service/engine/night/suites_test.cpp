@@ -219,7 +219,7 @@ TEST_CASE("a summary says who came and went, and why the mean moved") {
 
 TEST_CASE("a night is summed up when it ends, and once") {
   NightWorld world;
-  world.runner.workloads.push_back(kCompiled + "@1");
+  world.runner.workloads.add(kCompiled + "@1");
   storage::register_runner(storage::Autocommit(world.db), world.runner);
   world.level = [](int, const std::string& workload, const std::string& metric) {
     if (metric != "latency") return 3e8;

@@ -32,7 +32,7 @@ struct BuilderDay : Day {
   void add_builder(const std::string& name = "builder") {
     Runner made = enrol(name);
     made.labels["build"] = "only";
-    made.workloads.clear();
+    made.workloads = {};
     others.push_back(storage::register_runner(storage::Autocommit(db), made));
   }
   void answer(const Job& job) {

@@ -19,8 +19,8 @@ struct Fleet : WideWorld {
     config.night.session_workloads = 1000;  // one session of all
     for (const std::string& model : service::test::kModels)
       for (int mode = 0; mode < modes; ++mode)
-        runner.workloads.push_back("python/" + model + "/train/cpu/fp32/b" +
-                                   std::to_string(100 + mode) + "/eager@1");
+        runner.workloads.add("python/" + model + "/train/cpu/fp32/b" + std::to_string(100 + mode) +
+                             "/eager@1");
     runner = storage::register_runner(storage::Autocommit(db), runner);
     night();
     step_at = 18;

@@ -23,10 +23,10 @@ struct WideWorld : NightWorld {
   int day = 0;
 
   WideWorld() {
-    runner.workloads.clear();
+    runner.workloads = {};
     for (const std::string& model : kModels)
       for (const char* mode : {"train", "eval"})
-        runner.workloads.push_back("python/" + model + "/" + mode + "/cpu/fp32/b4/eager@1");
+        runner.workloads.add("python/" + model + "/" + mode + "/cpu/fp32/b4/eager@1");
     runner = storage::register_runner(storage::Autocommit(db), runner);
     level = [this](int position, const std::string&, const std::string& metric) {
       if (metric != "latency") return 3e8;
