@@ -311,7 +311,7 @@ TEST_CASE_METHOD(World, "a wheel that is broken as a package is unusable, and th
     std::string bytes = nightjar::test::read_file(file);
     bytes[bytes.find("PK\x07\x08") - 3] ^= 0x55;  // of what is packed before the descriptor
     nightjar::test::write_file(file, bytes);
-    reason = "its member torch/__init__.py cannot be read";
+    reason = "its member 'torch/__init__.py' cannot be read";
   }
   SECTION("path traversal") {
     members.emplace_back("../../evil.py", "x");
