@@ -13,8 +13,13 @@ namespace {
 
 // Nothing is wrong; each test spoils one thing.
 struct Calm {
-  Surroundings around{
-      .surveyed = true, .database = {}, .disk = {}, .failing = {}, .source = {}, .repository = {}, .history = {}};
+  Surroundings around{.surveyed = true,
+                      .database = {},
+                      .disk = {},
+                      .failing = {},
+                      .source = {},
+                      .repository = {},
+                      .history = {}};
   NightFacts facts{.sources = {SourceFacts{}},
                    .now = Time{} + std::chrono::hours(1000),
                    .runners = 2,
