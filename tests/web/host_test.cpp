@@ -54,6 +54,9 @@ TEST_CASE("A stranger's name is refused for what a browser could read for it, an
   served.server->add(route(Method::get, "/page", says("page")));
   served.server->add(route(Method::get, "/read", says("read"), Role::read));
   served.server->add(route(Method::post, "/hook", echoes()));
+  served.server->add(route(Method::get, "/host", [](const Request& request, Respond respond) {
+    respond(json_response(*request.header("host")));
+  }));
   served.start();
   const auto status = [&](const std::string& line, const std::string& headers) {
     RawClient client(served.server->port());
@@ -78,6 +81,7 @@ TEST_CASE("A stranger's name is refused for what a browser could read for it, an
                     to_evil = "GET http://evil.example.com:8187/page HTTP/1.";
   CHECK(status(to_us + "1", evil) == 200);
   CHECK(status(to_us + "1", "") == 400);
+  CHECK(RawClient(served.server->port()).get("http://127.0.0.1:1/host").body == "127.0.0.1");
   CHECK(status(to_us + "0", "") == 200);
   CHECK(status(to_evil + "1", ours) == 421);
   CHECK(status(to_evil + "1", ours + known) == 200);
