@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "storage/base/files.hpp"
+#include "storage/base/foreign_text.hpp"
 #include "storage/base/pattern.hpp"
 #include "storage/base/toml.hpp"
 #include "storage/model/hex.hpp"
@@ -33,7 +34,8 @@ bool is_time_of_day(const std::string& text) {
 
 void check_glob(TomlTable& section, std::string_view key, const std::string& glob) {
   if (!matches(glob, "[A-Za-z0-9_.*?/-]+"))
-    section.fail(key, "'" + glob + "' is no glob of workload names, as \"python/*/eval/cpu/**\"");
+    section.fail(key,
+                 in_quotes(glob) + " is no glob of workload names, as \"python/*/eval/cpu/**\"");
 }
 
 void check_metric(TomlTable& section, std::string_view key, const std::string& metric) {
@@ -41,7 +43,7 @@ void check_metric(TomlTable& section, std::string_view key, const std::string& m
   std::string known;
   for (const Metric& each : all_metrics())
     known += (known.empty() ? "" : ", ") + std::string(each.name);
-  section.fail(key, "no metric is called '" + metric + "'; there are " + known);
+  section.fail(key, "no metric is called " + in_quotes(metric) + "; there are " + known);
 }
 
 // Reads an address that anybody may see. An error does not repeat text that may be secret.
@@ -56,8 +58,8 @@ std::optional<Address> address_of(TomlTable& section, std::string_view key,
   }
   auto address = Address::parse(text);
   if (!address)
-    section.fail(
-        key, "must be an http:// or https:// URL without a query, not '" + shown_url(text) + "'");
+    section.fail(key, "must be an http:// or https:// URL without a query, not " +
+                          in_quotes(shown_url(text)));
   return address;
 }
 
@@ -77,29 +79,36 @@ void read_internal(TomlTable& section, std::vector<std::string>& origins) {
 void check_there(TomlTable& section, std::string_view key, const std::filesystem::path& path) {
   std::error_code error;
   if (!path.empty() && !std::filesystem::exists(path, error))
-    section.fail(key, "there is no " + path.string());
+    section.fail(key, "there is no " + in_quotes(path.string()));
+}
+
+// A file that holds a secret. Its name is not repeated, since people write the secret itself there.
+bool is_secret_file(TomlTable& section, std::string_view key, const std::filesystem::path& file) {
+  std::error_code error;
+  const auto status = std::filesystem::status(file, error);
+  if (!std::filesystem::exists(status))
+    section.fail(key, "must name a file that is there, never hold the secret itself");
+  else if (std::filesystem::is_directory(status))
+    section.fail(key, "must name a file, not a folder");
+  return !section.is_wrong(key);
 }
 
 // The environment takes precedence over the file.
 void check_secret(TomlTable& section, std::string_view key, const std::filesystem::path& file,
                   const char* variable) {
   const char* value = std::getenv(variable);
-  if (value && *value) return;
-  check_there(section, key, file);
-  std::error_code error;
-  if (std::filesystem::is_directory(file, error))
-    section.fail(key, file.string() + " is a folder; name a file");
+  if (!file.empty() && !(value && *value)) is_secret_file(section, key, file);
 }
 
 void check_owner_name(TomlTable& section, std::string_view key, const std::string& text) {
   if (!matches(text, "[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+"))
-    section.fail(key, "must be \"owner/name\", not '" + text + "'");
+    section.fail(key, "must be \"owner/name\", not " + in_quotes(text));
 }
 
 void check_address(TomlTable& section, std::string_view key, const std::string& text) {
   unsigned char bytes[sizeof(in6_addr)];
   if (inet_pton(AF_INET, text.c_str(), bytes) != 1 && inet_pton(AF_INET6, text.c_str(), bytes) != 1)
-    section.fail(key, "must be an IPv4 or IPv6 address, not '" + text + "'");
+    section.fail(key, "must be an IPv4 or IPv6 address, not " + in_quotes(text));
 }
 
 void read_service(TomlTable section, Config::Service& service) {
@@ -114,10 +123,11 @@ void read_service(TomlTable section, Config::Service& service) {
     check_address(section, "trusted_proxies", proxy);
   section.read("host_names", service.host_names);
   for (const std::string& name : service.host_names)
-    if (!web::host_in(name)) section.fail("host_names", "'" + name + "' is no host name");
+    if (!web::host_in(name)) section.fail("host_names", in_quotes(name) + " is no host name");
   read_address(section, "public_url", service.public_url);
   section.read("credentials_file", service.credentials_file);
-  if (!service.credentials_file.empty()) {
+  if (!service.credentials_file.empty() &&
+      is_secret_file(section, "credentials_file", service.credentials_file)) {
     try {
       web::Credentials::read(service.credentials_file);
     } catch (const std::runtime_error& error) {
@@ -153,11 +163,10 @@ void read_tokens(TomlFile& toml, std::vector<TokenConfig>& tokens) {
     if (!matches(token.name, "[A-Za-z0-9_.-]+"))
       section.fail("name", "must be a name of letters, digits, '_', '.' and '-'");
     if (!names.insert(token.name).second)
-      section.fail("name", "'" + token.name + "' is there twice");
+      section.fail("name", in_quotes(token.name) + " is there twice");
     const auto known = enum_from<web::Role>(role);
     if (!known || *known == web::Role::none)
-      section.fail("role",
-                   "must be \"read\", \"import\", \"runner\" or \"admin\", not '" + role + "'");
+      section.fail("role", "must be \"read\", \"import\", \"runner\" or \"admin\"");
     else
       token.role = *known;
     if (!classes.empty() && token.role != web::Role::runner)
@@ -167,9 +176,8 @@ void read_tokens(TomlFile& toml, std::vector<TokenConfig>& tokens) {
         token.machine_classes.push_back(*fingerprint);
       else
         section.fail("machine_classes",
-                     "'" + one.substr(0, 80) +
-                         "' is no fingerprint of a class, "
-                         "which GET /api/v1/runners shows: 64 hexadecimal digits");
+                     "must hold fingerprints of classes, as GET /api/v1/runners shows them: "
+                     "64 hexadecimal digits");
     const auto hash = Sha256::parse(token.sha256);
     if (!hash)
       section.fail("sha256",
@@ -195,8 +203,8 @@ void read_ci(TomlTable section, Config::Ci& ci) {
   section.read("environments", ci.environments);
   for (const std::string& glob : ci.environments)
     if (!matches(glob, "[A-Za-z0-9_.*?-]+"))
-      section.fail("environments", "'" + glob +
-                                       "' is no glob of build environments, as "
+      section.fail("environments", in_quotes(glob) +
+                                       " is no glob of build environments, as "
                                        "\"linux-jammy-py3.*-gcc11\"");
   read_address(section, "api", ci.api);
   read_address(section, "bucket", ci.bucket);
@@ -207,7 +215,8 @@ void read_ci(TomlTable section, Config::Ci& ci) {
   if (const auto policy = parse_mirror(mirror))
     ci.mirror = *policy;
   else
-    section.fail("mirror", "must be \"off\", \"searches\" or \"days:14\", not '" + mirror + "'");
+    section.fail("mirror",
+                 "must be \"off\", \"searches\" or \"days:14\", not " + in_quotes(mirror));
   ci.wheel_bytes = static_cast<std::uint64_t>(
       section.integer("wheel_bytes", static_cast<std::int64_t>(ci.wheel_bytes), 1 << 20,
                       std::numeric_limits<std::int64_t>::max()));
@@ -251,7 +260,7 @@ void read_sources(TomlFile& toml, Config& config) {
     Config::Source source;
     read_source(section, source);
     if (!variants.insert(source.variant).second)
-      section.fail("variant", "'" + source.variant + "' is another source's already");
+      section.fail("variant", in_quotes(source.variant) + " is another source's already");
     if (!first && section.has("ci")) section.fail("ci", "belongs to the first source");
     if (first)
       config.source = std::move(source);
@@ -318,6 +327,9 @@ void read_repository(TomlTable section, Config::Repository& repository) {
   for (auto [key, limit] : {std::pair{"fetch_timeout", &repository.fetch_timeout},
                             {"fetch_stall_timeout", &repository.fetch_stall_timeout}})
     *limit = std::chrono::seconds(section.integer(key, limit->count(), 1, 7 * day_seconds));
+  repository.most_bytes = static_cast<std::uint64_t>(
+      section.integer("most_bytes", static_cast<std::int64_t>(repository.most_bytes), 1 << 20,
+                      std::numeric_limits<std::int64_t>::max()));
   section.done();
   if (repository.url.empty() && !section.is_wrong("url"))
     section.fail("url", "is required: the repository whose commits are watched");
@@ -326,8 +338,8 @@ void read_repository(TomlTable section, Config::Repository& repository) {
 void read_night(TomlTable section, Config::NightConfig& night) {
   section.read("at", night.at);
   if (!night.at.empty() && !is_time_of_day(night.at))
-    section.fail("at", "must be a time of day in UTC, \"09:30\", or empty for no schedule, not '" +
-                           night.at + "'");
+    section.fail("at", "must be a time of day in UTC, \"09:30\", or empty for no schedule, not " +
+                           in_quotes(night.at));
   section.read("on_new_build", night.on_new_build);
   section.read("workloads", night.workloads);
   if (night.workloads.empty()) section.fail("workloads", "must select something");
@@ -432,9 +444,9 @@ void read_digest(TomlTable section, Config::Report::Digest& digest) {
   for (const std::string& day : days) {
     const auto weekday = enum_from<Weekday>(day);
     if (!weekday)
-      section.fail("on", "must list days as \"monday\", not '" + day + "'");
+      section.fail("on", "must list days as \"monday\", not " + in_quotes(day));
     else if (!known.insert(*weekday).second)
-      section.fail("on", "'" + day + "' is there twice");
+      section.fail("on", in_quotes(day) + " is there twice");
   }
   digest.on.assign(known.begin(), known.end());
   std::string at = "08:00";
@@ -442,7 +454,7 @@ void read_digest(TomlTable section, Config::Report::Digest& digest) {
   if (is_time_of_day(at))
     digest.at = std::chrono::hours(std::stoi(at)) + std::chrono::minutes(std::stoi(at.substr(3)));
   else
-    section.fail("at", "must be a time of day in UTC, \"08:00\", not '" + at + "'");
+    section.fail("at", "must be a time of day in UTC, \"08:00\", not " + in_quotes(at));
   section.read("quiet", digest.quiet);
   section.read("reference", digest.reference);
   section.done();
@@ -451,7 +463,7 @@ void read_digest(TomlTable section, Config::Report::Digest& digest) {
 void read_report(TomlTable section, Config::Report& report) {
   section.read("tracker", report.tracker);
   if (report.tracker != "dry-run" && report.tracker != "github")
-    section.fail("tracker", "must be \"dry-run\" or \"github\", not '" + report.tracker + "'");
+    section.fail("tracker", "must be \"dry-run\" or \"github\", not " + in_quotes(report.tracker));
   section.read("directory", report.directory);
   read_address(section, "api", report.api);
   section.read("repository", report.repository);
@@ -470,7 +482,7 @@ void read_report(TomlTable section, Config::Report& report) {
     report.unattributed = *known;
   else
     section.fail("unattributed",
-                 "must be \"issue\", \"digest\" or \"none\", not '" + unattributed + "'");
+                 "must be \"issue\", \"digest\" or \"none\", not " + in_quotes(unattributed));
   report.fixes = static_cast<int>(section.integer("fixes", report.fixes, 0, 1'000'000));
   read_digest(section.table("digest"), report.digest);
   section.done();
@@ -549,6 +561,16 @@ std::vector<std::string> exposed_secrets(const Config& config) {
                            config.report.token_file, config.source.ci.token_file})
     if (const auto warning = web::exposure(file)) warnings.push_back(*warning);
   return warnings;
+}
+
+std::optional<std::string> unbound_runner_tokens(const Config& config) {
+  std::string names;
+  for (const TokenConfig& token : config.tokens)
+    if (token.role == web::Role::runner && token.machine_classes.empty())
+      names += (names.empty() ? "" : ", ") + token.name;
+  if (names.empty()) return std::nullopt;
+  return "a runner with one of these tokens can invent measurements of any machine class: " +
+         names + "; name each token's machine_classes";
 }
 
 std::string webhook_secret(const Config& config) {

@@ -101,6 +101,7 @@ struct Config {
     std::string nightly = "nightly";
     std::chrono::seconds fetch_timeout{7200};       // of one fetch; the first one is the clone
     std::chrono::seconds fetch_stall_timeout{120};  // without any progress
+    std::uint64_t most_bytes = 16ull << 30;  // of the copy; a fetch that brings more is ended
   } repository;
   Project project;      // [project] file; without it PyTorch, and nothing is built from source
   struct NightConfig {  // [night]
@@ -181,6 +182,9 @@ std::string read_secret(const char* variable, const std::filesystem::path& file)
 std::vector<std::string> git_login(const Config::Repository& repository);
 // A sentence for each secret file that every user of this machine can read.
 std::vector<std::string> exposed_secrets(const Config& config);
+// One sentence that names the tokens of runners which no machine class binds; nullopt: there are
+// none.
+std::optional<std::string> unbound_runner_tokens(const Config& config);
 std::string webhook_secret(const Config& config);  // or webhook.secret_file's
 
 }  // namespace nightjar::service

@@ -73,6 +73,7 @@ git::RepositoryOptions repository_options(const Config& config) {
   options.path = copy_of_repository(config);
   options.branches = {config.repository.main, config.repository.nightly};
   options.limits = {config.repository.fetch_timeout, config.repository.fetch_stall_timeout};
+  options.most_bytes = config.repository.most_bytes;
   const auto origin = nightjar::origin_of(options.url);
   const web::Login* login = origin ? web::credentials().find(*origin) : nullptr;
   options.redaction =

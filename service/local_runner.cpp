@@ -15,11 +15,22 @@
 #include "storage/base/log.hpp"
 
 namespace nightjar::service {
+std::vector<std::string> local_runner_options(const Config& config,
+                                              const std::filesystem::path& commands) {
+  std::vector<std::string> options;
+  if (!commands.empty()) options.insert(options.end(), {"--commands", commands});
+  if (const auto& file = config.service.credentials_file; !file.empty())
+    options.insert(options.end(), {"--credentials", file});
+  for (const std::string& origin : config.environment.internal)
+    options.insert(options.end(), {"--internal", origin});
+  return options;
+}
+
 LocalRunner::LocalRunner(std::filesystem::path program, std::string service_url, std::string token,
-                         std::filesystem::path folder, std::filesystem::path commands)
+                         std::filesystem::path folder, std::vector<std::string> options)
     : program_(std::move(program)),
       folder_(std::move(folder)),
-      commands_(std::move(commands)),
+      options_(std::move(options)),
       service_url_(std::move(service_url)) {
   if (!std::filesystem::exists(program_))
     throw std::runtime_error("no runner to start at " + program_.string() + ": build it first");
@@ -44,7 +55,7 @@ Child LocalRunner::start() const {
   ChildSpec spec;
   spec.command = {program_,  "--service",       service_url_, "--token-file", folder_ / "token",
                   "--cache", folder_ / "cache", "--name",     "local"};
-  if (!commands_.empty()) spec.command.insert(spec.command.end(), {"--commands", commands_});
+  spec.command.insert(spec.command.end(), options_.begin(), options_.end());
   for (char** variable = environ; *variable; ++variable) spec.environment.emplace_back(*variable);
   spec.descriptors = {nothing.get(), output.get(), errors.get()};
   spec.end_signal = SIGTERM;

@@ -79,7 +79,8 @@ int serve(const service::Config& config, const Options& options) {
   if (options.local_runner)
     runner.emplace(beside_this_program("nightjar-runner"),
                    "http://127.0.0.1:" + std::to_string(daemon.port()), daemon.local_runner_token(),
-                   config.service.data / "local-runner", options.commands);
+                   config.service.data / "local-runner",
+                   service::local_runner_options(config, options.commands));
   daemon.run();
   return 0;
 }
@@ -95,6 +96,7 @@ int run(const Options& options) {
     return 2;
   }
   for (const std::string& warning : service::exposed_secrets(config)) log::warn("{}", warning);
+  if (const auto warning = service::unbound_runner_tokens(config)) log::warn("{}", *warning);
   if (const auto& file = config.service.credentials_file; !file.empty())
     web::set_credentials(web::Credentials::read(file));
   if (options.check) return check(config, options);

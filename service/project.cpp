@@ -4,6 +4,7 @@
 
 #include "storage/base/digest.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/foreign_text.hpp"
 #include "storage/base/pattern.hpp"
 #include "storage/base/toml.hpp"
 #include "storage/model/address.hpp"
@@ -55,7 +56,8 @@ void read_overlay(TomlTable& section, Project& project) {
   section.read("overlay", project.overlay);
   for (const auto& folder : project.overlay)
     if (!is_below(folder) || !folder.ends_with('/'))
-      section.fail("overlay", "'" + folder + "' must be a folder of the checkout that ends with /");
+      section.fail("overlay",
+                   in_quotes(folder) + " must be a folder of the checkout that ends with /");
   if (project.is_pytorch() && project.overlay != Project{}.overlay)
     section.fail("overlay", "cannot be changed for torch, whose paths are built in; leave it out");
 }
@@ -65,7 +67,7 @@ void read_recipe(TomlTable& section, Project& project) {
   if (project.recipe_file.empty()) return;
   const auto text = read_file(project.recipe_file);
   if (!text || text->empty())
-    return section.fail("recipe", "cannot read " + project.recipe_file.string());
+    return section.fail("recipe", "cannot read " + in_quotes(project.recipe_file.string()));
   project.recipe = *text;
   project.recipe_sha256 = digest_of(*text);
 }

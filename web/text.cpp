@@ -47,6 +47,10 @@ std::optional<Target> parse_target(std::string_view text) {
   const auto url =
       text.starts_with('/') ? urls::parse_origin_form(text) : urls::parse_absolute_uri(text);
   if (!url) return std::nullopt;
+  const bool is_web =
+      url->scheme_id() == urls::scheme::http || url->scheme_id() == urls::scheme::https;
+  if (!text.starts_with('/') && (!is_web || url->has_userinfo() || !host_of(text)))
+    return std::nullopt;
   Target target;
   for (const std::string segment : url->segments()) target.segments.push_back(segment);
   if (target.segments.empty()) target.segments.emplace_back();

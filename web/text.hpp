@@ -21,7 +21,8 @@ struct Target {
   std::vector<std::string> segments;
   std::map<std::string, std::string> query;
 };
-// nullopt unless `text` is an absolute path or a URL by RFC 3986, and without zero bytes.
+// nullopt unless `text` is an absolute path, or the URL of a host without user and password, by RFC
+// 3986, and without zero bytes.
 std::optional<Target> parse_target(std::string_view text);
 
 // What a header Host names, in lower case, without port and final dot; an address of IPv6 keeps its

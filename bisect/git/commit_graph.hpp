@@ -19,9 +19,8 @@ struct Commit {
   CommitSha tree;
   std::vector<CommitSha> parents;
   std::string author_name;
-  std::string message;
+  std::string subject;  // the first line of its message; both have 1000 bytes at most
   Time committed_at{};
-  std::string subject() const { return message.substr(0, message.find('\n')); }
 };
 
 struct ChangedPath {

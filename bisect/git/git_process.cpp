@@ -8,7 +8,8 @@ namespace nightjar::git {
 namespace {
 
 constexpr std::string_view kFatal = "fatal: ";
-constexpr std::size_t kSentence = 200;  // characters that are kept of a line
+constexpr std::string_view kRedirect = "returned error: 30";  // and a digit
+constexpr std::size_t kSentence = 200;                        // characters that are kept of a line
 
 std::vector<std::string> environment(const NetworkLimits& limits) {
   // http has no other limit on its silence once git itself is killed with the daemon.
@@ -24,7 +25,11 @@ std::vector<std::string> environment(const NetworkLimits& limits) {
 }  // namespace
 
 void GitWords::hear(std::string_view line) {
-  if (line.starts_with(kFatal) && fatal_.empty()) fatal_ = with_cause(line.substr(kFatal.size()));
+  if (line.starts_with(kFatal) && fatal_.empty()) {
+    fatal_ = with_cause(line.substr(kFatal.size()));
+    if (line.find(kRedirect) != line.npos)
+      fatal_ += "; redirects are not followed, name the address that this one leads to";
+  }
   last_ = line;
 }
 
@@ -47,7 +52,9 @@ GitOutcome run_git(const std::filesystem::path& repository,
                    const std::vector<std::string>& arguments, const std::vector<std::string>& login,
                    const NetworkLimits& limits, const Redaction& redaction, std::stop_token stop,
                    const std::function<void(std::string_view)>& progress) {
-  std::vector<std::string> command{"git", "--git-dir=" + repository.string(), "-c", "gc.auto=0"};
+  // A redirect could lead to any host that this machine reaches.
+  std::vector<std::string> command{"git", "--git-dir=" + repository.string(), "-c", "gc.auto=0",
+                                   "-c",  "http.followRedirects=false"};
   command.insert(command.end(), arguments.begin(), arguments.end());
   std::vector<std::string> variables = environment(limits);
   variables.insert(variables.end(), login.begin(), login.end());

@@ -1,52 +1,49 @@
 #include "bisect/git/repository.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cstring>
 #include <stdexcept>
 #include <utility>
 
 #include "bisect/git/handle.hpp"
 #include "storage/base/foreign_text.hpp"
+#include "storage/model/address.hpp"
 
 namespace nightjar::git {
+namespace fs = std::filesystem;
+using std::chrono::steady_clock;
 namespace {
 
 constexpr int longest_range = 10000;
-constexpr std::size_t fewest_digits = 7;  // of a commit's hash that is cut off
+constexpr std::size_t longest_text = 1000;     // bytes of a name and of a subject
+constexpr std::size_t usual_bytes = 64 << 10;  // of a whole commit
+constexpr unsigned most_parents = 16;          // that are told
+constexpr std::size_t fewest_digits = 7;       // of a commit's hash that is cut off
 constexpr const char* remote_name = "origin";
 
 std::string tracking_ref(std::string_view branch) {
   return std::string("refs/remotes/") + remote_name + "/" + std::string(branch);
 }
 
-// null if there is no such commit.
-CommitHandle look_up(git_repository* repository, const git_oid& oid) {
-  git_commit* commit = nullptr;
-  git_commit_lookup(&commit, repository, &oid);
-  return CommitHandle(commit);
-}
-
-// nullopt too if several commits begin so.
-std::optional<CommitSha> commit_that_begins(git_repository* repository, std::string_view digits) {
-  git_oid oid;
-  git_commit* commit = nullptr;
+// Of whatever object. nullopt too if several begin so.
+std::optional<CommitSha> object_that_begins(git_repository* repository, std::string_view digits) {
+  git_oid begin, whole;
+  git_odb* objects = nullptr;
   if (digits.size() < fewest_digits || digits.size() >= GIT_OID_HEXSZ ||
-      git_oid_fromstrn(&oid, digits.data(), digits.size()) != 0 ||
-      git_commit_lookup_prefix(&commit, repository, &oid, digits.size()) != 0)
+      git_oid_fromstrn(&begin, digits.data(), digits.size()) != 0 ||
+      git_repository_odb(&objects, repository) != 0)
     return std::nullopt;
-  const CommitHandle found(commit);
-  return to_sha(*git_commit_id(commit));
+  const Handle<git_odb, git_odb_free> owner(objects);
+  if (git_odb_exists_prefix(&whole, objects, &begin, digits.size()) != 0) return std::nullopt;
+  return to_sha(whole);
 }
 
-TreeHandle tree_of(git_repository* repository, const CommitSha& sha) {
-  const auto commit = look_up(repository, to_oid(sha));
-  git_tree* tree = nullptr;
-  if (commit) git_commit_tree(&tree, commit.get());
-  return TreeHandle(tree);
-}
-
-// Old commits have names and messages in other encodings, and JSON takes none of them.
+// The first line. Old commits have names and messages in other encodings, and JSON takes none of
+// them; a hostile one has megabytes.
 std::string text_of(const char* text) {
-  return valid_utf8(text ? text : "");
+  const std::string_view begin(text ? text : "", text ? ::strnlen(text, longest_text) : 0);
+  return valid_utf8(begin.substr(0, begin.find('\n')));
 }
 
 Commit describe(const git_commit* commit) {
@@ -55,32 +52,77 @@ Commit describe(const git_commit* commit) {
                 .tree = to_sha(*git_commit_tree_id(commit)),
                 .parents = {},
                 .author_name = text_of(author->name),
-                .message = text_of(git_commit_message(commit)),
+                .subject = text_of(git_commit_message(commit)),
                 .committed_at = nearest_time(std::chrono::seconds(git_commit_time(commit)))};
-  for (unsigned i = 0; i < git_commit_parentcount(commit); ++i) {
+  for (unsigned i = 0; i < std::min(git_commit_parentcount(commit), most_parents); ++i) {
     result.parents.push_back(to_sha(*git_commit_parent_id(commit, i)));
   }
   return result;
 }
 
-bool is_half_pack(const std::string& name) {
-  return name.starts_with("tmp_") || name.starts_with("pack_git2_");
+bool is_huge(const git_commit* commit) {
+  return std::strlen(git_commit_raw_header(commit)) + std::strlen(git_commit_message_raw(commit)) >
+         usual_bytes;
+}
+
+bool is_unfinished(const std::string& name) {
+  return name.starts_with("tmp_") || name.starts_with("pack_git2_") || name.ends_with(".temp");
+}
+
+// Calls `visit` for each file of the objects. Git and others may remove some meanwhile.
+template <class Visit>
+void visit_objects(const fs::path& repository, Visit visit) {
+  std::error_code error;
+  fs::recursive_directory_iterator at(repository / "objects", error);
+  for (; !error && at != fs::recursive_directory_iterator(); at.increment(error))
+    if (std::error_code gone; at->is_regular_file(gone)) visit(*at);
 }
 
 // A fetch that was killed leaves its half pack behind; of PyTorch that is up to a gigabyte. A lock
 // that it left would make every later one fail. Nobody else fetches into this copy.
-void remove_leftovers(const std::filesystem::path& repository) {
-  namespace fs = std::filesystem;
+void remove_leftovers(const fs::path& repository) {
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(repository / "objects" / "pack", ignored))
-    if (is_half_pack(entry.path().filename().string())) fs::remove(entry.path(), ignored);
-  std::vector<fs::path> locks;
+  std::vector<fs::path> leftovers;
+  visit_objects(repository, [&](const fs::directory_entry& entry) {
+    if (is_unfinished(entry.path().filename().string())) leftovers.push_back(entry.path());
+  });
   for (const auto& entry : fs::directory_iterator(repository, ignored))
-    if (entry.path().extension() == ".lock") locks.push_back(entry.path());
+    if (entry.path().extension() == ".lock") leftovers.push_back(entry.path());
   for (const auto& entry : fs::recursive_directory_iterator(repository / "refs", ignored))
-    if (entry.path().extension() == ".lock") locks.push_back(entry.path());
-  for (const fs::path& lock : locks) fs::remove(lock, ignored);
+    if (entry.path().extension() == ".lock") leftovers.push_back(entry.path());
+  for (const fs::path& left : leftovers) fs::remove(left, ignored);
 }
+
+// Objects to a fetch as soon as the objects of the copy have too many bytes. A walk over them takes
+// a second where there are hundreds of thousands, so the next one waits for many times as long.
+class SizeWatch {
+ public:
+  SizeWatch(fs::path repository, std::uint64_t most)
+      : repository_(std::move(repository)), most_(most) {}
+
+  std::string operator()() {
+    const auto begin = steady_clock::now();
+    if (begin < next_) return "";
+    std::uint64_t bytes = 0;
+    visit_objects(repository_, [&](const fs::directory_entry& entry) {
+      std::error_code gone;
+      const auto size = entry.file_size(gone);
+      if (!gone) bytes += size;
+    });
+    const auto end = steady_clock::now();
+    next_ = end + std::max<steady_clock::duration>(kPause, kIdle * (end - begin));
+    if (bytes <= most_) return "";
+    return "the copy would have more than " + std::to_string(most_) +
+           " bytes, the limit of [repository] most_bytes";
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kPause{200};
+  static constexpr int kIdle = 20;  // times as long as it walks
+  fs::path repository_;
+  std::uint64_t most_;
+  steady_clock::time_point next_;
+};
 
 }  // namespace
 
@@ -89,8 +131,12 @@ void Repository::Close::operator()(git_repository* repository) const {
   git_libgit2_shutdown();
 }
 
+void Repository::Close::operator()(git_tree* tree) const {
+  git_tree_free(tree);
+}
+
 Repository::Repository(RepositoryOptions options)
-    : options_(std::move(options)), shown_url_(without_credentials(options_.url)) {
+    : options_(std::move(options)), shown_url_(shown_url(options_.url)) {
   if (options_.branches.empty()) throw std::invalid_argument("a repository needs a main branch");
   git_libgit2_init();
   try {
@@ -113,7 +159,7 @@ void Repository::open() {
   const std::string advice =
       "check [service] data and its permissions, or remove " + path + " to have it made again";
   git_repository* repository = nullptr;
-  if (std::filesystem::exists(options_.path / "HEAD")) {
+  if (fs::exists(options_.path / "HEAD")) {
     if (git_repository_open_bare(&repository, path.c_str()) != 0) {
       fail("open the repository " + path, advice);
     }
@@ -136,9 +182,10 @@ void Repository::open() {
   if (error != 0) fail("use " + shown_url_ + " as the remote of " + path, "check [repository] url");
 }
 
-std::string Repository::ask(const std::vector<std::string>& arguments) {
-  GitOutcome outcome = run_git(options_.path, arguments, options_.login, options_.limits,
-                               options_.redaction, stop_.get_token(), options_.progress);
+std::string Repository::ask(const std::vector<std::string>& arguments,
+                            const NetworkLimits& limits) {
+  GitOutcome outcome = run_git(options_.path, arguments, options_.login, limits, options_.redaction,
+                               stop_.get_token(), options_.progress);
   if (!outcome.failure.empty())
     throw std::runtime_error("cannot fetch " + shown_url_ + " into " + options_.path.string() +
                              ": " + outcome.failure + "; check [repository] url and the network");
@@ -180,7 +227,7 @@ void Repository::open_again() {
 std::string Repository::listing() {
   std::vector<std::string> list{"ls-remote", remote_name};
   for (const auto& branch : options_.branches) list.push_back("refs/heads/" + branch);
-  return ask(list);
+  return ask(list, options_.limits);
 }
 
 std::vector<std::string> Repository::missing_branches() {
@@ -195,36 +242,64 @@ std::vector<std::string> Repository::missing_branches() {
 
 void Repository::fetch() {
   const std::lock_guard one_at_a_time(fetching_);
-  if (!std::filesystem::exists(options_.path / "HEAD")) open_again();
-  remove_leftovers(options_.path);
+  if (!fs::exists(options_.path / "HEAD")) open_again();
   const auto changed = changed_branches(listing());
   if (changed.empty()) return;
+  remove_leftovers(options_.path);
   // No tags: PyTorch has tens of thousands.
   std::vector<std::string> bring{"fetch",      "--no-tags",    "--no-write-fetch-head",
                                  "--progress", "--no-auto-gc", "--no-recurse-submodules",
                                  remote_name};
   for (const auto& branch : changed)
     bring.push_back("+refs/heads/" + branch + ":" + tracking_ref(branch));
-  ask(bring);
+  NetworkLimits limits = options_.limits;
+  limits.objection = SizeWatch(options_.path, options_.most_bytes);
+  try {
+    ask(bring, limits);
+  } catch (...) {
+    remove_leftovers(options_.path);  // it may be all the room that there is
+    throw;
+  }
 }
 
 void Repository::stop() {
   stop_.request_stop();
 }
 
+// libgit2 unpacks and hashes a commit of megabytes each time, which takes a second.
+std::optional<Commit> Repository::read(const CommitSha& sha) const {
+  if (const auto known = huge_.find(sha); known != huge_.end()) return known->second;
+  git_commit* raw = nullptr;
+  const git_oid oid = to_oid(sha);
+  if (git_commit_lookup(&raw, repository_.get(), &oid) != 0) return std::nullopt;
+  const CommitHandle owner(raw);
+  Commit commit = describe(raw);
+  if (is_huge(raw)) huge_.emplace(sha, commit);
+  return commit;
+}
+
+std::unique_ptr<git_tree, Repository::Close> Repository::tree_of(const CommitSha& commit) const {
+  git_tree* tree = nullptr;
+  if (const auto found = read(commit)) {
+    const git_oid oid = to_oid(found->tree);
+    git_tree_lookup(&tree, repository_.get(), &oid);
+  }
+  return std::unique_ptr<git_tree, Close>(tree);
+}
+
 std::optional<Commit> Repository::find(const CommitSha& sha) const {
   const std::lock_guard lock(mutex_);
-  const auto commit = look_up(repository_.get(), to_oid(sha));
-  if (!commit) return std::nullopt;
-  return describe(commit.get());
+  return read(sha);
 }
 
 std::optional<CommitSha> Repository::resolve(std::string_view revision) const {
   const std::lock_guard lock(mutex_);
   if (auto sha = CommitSha::parse(revision)) {
-    if (!look_up(repository_.get(), to_oid(*sha))) return std::nullopt;
-    return sha;
+    return read(*sha) ? sha : std::nullopt;
   }
+  git_oid branch;
+  if (git_reference_name_to_id(&branch, repository_.get(), tracking_ref(revision).c_str()) == 0)
+    return to_sha(branch);
   for (const auto& name : {tracking_ref(revision), "refs/tags/" + std::string(revision)}) {
     git_object* found = nullptr;
     git_object* peeled = nullptr;
@@ -234,25 +309,24 @@ std::optional<CommitSha> Repository::resolve(std::string_view revision) const {
     const ObjectHandle commit(peeled);
     return to_sha(*git_object_id(peeled));
   }
-  return commit_that_begins(repository_.get(), revision);
+  const auto begun = object_that_begins(repository_.get(), revision);
+  return begun && read(*begun) ? begun : std::nullopt;
 }
 
 // By hand along parent(0): a walk that libgit2 sorts reads all history first.
 std::optional<std::vector<Commit>> Repository::range(const CommitSha& good,
                                                      const CommitSha& bad) const {
   const std::lock_guard lock(mutex_);
-  const git_oid end = to_oid(good);
   std::vector<Commit> commits;
-  auto at = look_up(repository_.get(), to_oid(bad));
+  auto at = read(bad);
   for (int i = 0; at && i <= longest_range; ++i) {
-    if (git_oid_equal(git_commit_id(at.get()), &end)) {
+    if (at->sha == good) {
       std::reverse(commits.begin(), commits.end());
       return commits;
     }
-    commits.push_back(describe(at.get()));
-    git_commit* parent = nullptr;
-    git_commit_parent(&parent, at.get(), 0);
-    at.reset(parent);
+    commits.push_back(*std::move(at));
+    const auto& parents = commits.back().parents;
+    at = parents.empty() ? std::nullopt : read(parents.front());
   }
   return std::nullopt;
 }
@@ -262,8 +336,8 @@ std::vector<ChangedPath> Repository::changed_paths(const CommitSha& from,
   const std::lock_guard lock(mutex_);
   const auto attempt = "compare commits " + from.str() + " and " + to.str() + " of " + shown_url_;
   const std::string advice = "fetch the repository again if it lacks one of them";
-  const auto old_tree = tree_of(repository_.get(), from);
-  const auto new_tree = tree_of(repository_.get(), to);
+  const auto old_tree = tree_of(from);
+  const auto new_tree = tree_of(to);
   if (!old_tree || !new_tree) fail(attempt, advice);
   git_diff* raw = nullptr;
   git_diff_options options = GIT_DIFF_OPTIONS_INIT;
@@ -303,7 +377,7 @@ std::vector<TreeEntry> Repository::entries(const CommitSha& tree) const {
 
 std::optional<std::string> Repository::file(const CommitSha& commit, std::string_view path) const {
   const std::lock_guard lock(mutex_);
-  const auto tree = tree_of(repository_.get(), commit);
+  const auto tree = tree_of(commit);
   if (!tree) return std::nullopt;
   git_tree_entry* found = nullptr;
   if (git_tree_entry_bypath(&found, tree.get(), std::string(path).c_str()) != 0)

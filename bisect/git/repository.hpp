@@ -3,8 +3,10 @@
 // (ranges, overlays) and reports.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <stop_token>
@@ -15,6 +17,7 @@
 #include "bisect/git/git_process.hpp"
 
 struct git_repository;
+struct git_tree;
 
 namespace nightjar::git {
 
@@ -23,8 +26,9 @@ struct RepositoryOptions {
   std::filesystem::path path;  // of the bare copy; made if it is not there
   std::vector<std::string> branches = {"main", "nightly"};  // the first must exist
   NetworkLimits limits;
-  std::vector<std::string> login;  // variables that tell git a password; of git alone
-  Redaction redaction;             // of the login, should the remote repeat it
+  std::uint64_t most_bytes = 16ull << 30;  // of the copy's objects; what would bring more is ended
+  std::vector<std::string> login;          // variables that tell git a password; of git alone
+  Redaction redaction;                     // of the login, should the remote repeat it
   std::function<void(std::string_view)> progress;  // each line that git says while fetching
 };
 
@@ -39,8 +43,9 @@ class Repository final : public CommitGraph {
   Repository(const Repository&) = delete;
   Repository& operator=(const Repository&) = delete;
 
-  // A killed fetch leaves the branches as they were, and what it brought is not used. If the folder
-  // of the copy is gone, it is cloned again.
+  // A killed fetch leaves the branches as they were, and what it brought is not used. The same holds
+  // for a fetch that is ended because the copy has too many bytes. If the folder of the copy is gone,
+  // it is cloned again.
   void fetch() override;
   // Asks the remote, and brings nothing: which of the branches it lacks. Throws as fetch() does.
   std::vector<std::string> missing_branches();
@@ -57,20 +62,25 @@ class Repository final : public CommitGraph {
  private:
   struct Close {
     void operator()(git_repository* repository) const;
+    void operator()(git_tree* tree) const;
   };
 
   void open();
   void open_again();
-  std::string ask(const std::vector<std::string>& arguments);
+  std::string ask(const std::vector<std::string>& arguments, const NetworkLimits& limits);
   std::string listing();  // the remote's "<sha>\t<ref>" lines of the branches
   std::vector<std::string> changed_branches(const std::string& listing) const;
+  // Both need mutex_.
+  std::optional<Commit> read(const CommitSha& sha) const;
+  std::unique_ptr<git_tree, Close> tree_of(const CommitSha& commit) const;
   std::optional<CommitSha> tip(std::string_view branch) const;
   [[noreturn]] void fail(const std::string& attempt, const std::string& advice) const;
 
   RepositoryOptions options_;
-  const std::string shown_url_;  // without a user and a password
+  const std::string shown_url_;
   std::unique_ptr<git_repository, Close> repository_;
   mutable std::mutex mutex_;  // of libgit2's objects; never held over a network call
+  mutable std::map<CommitSha, Commit> huge_;  // what was read of commits of megabytes
   std::mutex fetching_;
   std::stop_source stop_;
 };

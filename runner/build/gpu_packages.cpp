@@ -12,8 +12,6 @@ namespace nightjar::runner {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::uintmax_t kMostBytes = 16 << 20;  // of a METADATA or RECORD
-
 // The value of "Name: " in the head of a METADATA, in small letters.
 std::string package_name(std::string_view metadata) {
   constexpr std::string_view kField = "name: ";
@@ -34,18 +32,18 @@ bool is_library(const std::string& file) {
   return file.starts_with("lib") && (file.ends_with(".so") || file.find(".so.") != file.npos);
 }
 
-std::string small_text(const fs::path& file) {
+// Empty if it is no regular file, or a larger one.
+std::string small_text(const fs::path& file, std::size_t most) {
   std::error_code error;
-  const bool readable = fs::is_regular_file(fs::symlink_status(file, error)) &&
-                        fs::file_size(file, error) <= kMostBytes && !error;
-  return readable ? read_file(file).value_or("") : "";
+  if (!fs::is_regular_file(fs::symlink_status(file, error))) return "";
+  return read_file(file, most).value_or("");
 }
 
 // The folders of the libraries that a package lists. A RECORD that cannot be read lists none.
 std::set<fs::path> listed_folders(const fs::path& site_packages, const fs::path& dist_info) {
   std::set<fs::path> folders;
   try {
-    for (const auto& [path, entry] : parse_record(small_text(dist_info / "RECORD")))
+    for (const auto& [path, entry] : parse_record(small_text(dist_info / "RECORD", kMostRecord)))
       if (is_library(fs::path(path).filename()))
         folders.insert((site_packages / path).parent_path());
   } catch (const MalformedRecord&) {
@@ -89,7 +87,7 @@ std::vector<fs::path> libraries_of_packages(const fs::path& site_packages) {
   for (const fs::path& package : entries_of(site_packages / "nvidia")) folders.add(package / "lib");
   for (const fs::path& entry : entries_of(site_packages))
     if (entry.extension() == ".dist-info" &&
-        package_name(small_text(entry / "METADATA")).starts_with("nvidia-"))
+        package_name(small_text(entry / "METADATA", kMostMetadata)).starts_with("nvidia-"))
       for (const fs::path& folder : listed_folders(site_packages, entry)) folders.add(folder);
   return std::move(folders).found();
 }

@@ -19,8 +19,12 @@ std::string folded_name(std::string name) {
 }  // namespace
 
 Record read_record(const fs::path& file) {
+  const auto text = read_file(file, kMostRecord);
+  if (!text)
+    throw BrokenArchive("RECORD cannot be read, or has more than " + std::to_string(kMostRecord) +
+                        " bytes");
   try {
-    return parse_record(read_file(file).value_or(""));
+    return parse_record(*text);
   } catch (const MalformedRecord& malformed) {
     throw BrokenArchive(malformed.what());
   }

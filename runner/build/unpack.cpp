@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 namespace {
 // A CUDA wheel unpacks to 5 GB in 15,000 files; what is far beyond is an attack or a mistake.
 constexpr std::int64_t kMaxBytes = 40LL << 30;
-constexpr std::size_t kMaxMembers = 400000;
+constexpr std::size_t kMaxNames = 64u << 20;  // bytes of the members' names
 
 struct CloseArchive {
   void operator()(archive* handle) const { archive_read_free(handle); }
@@ -130,7 +130,7 @@ Contents unpack(const fs::path& path, const fs::path& to,
     clear(target);
     const mode_t mode = (archive_entry_perm(entry) & 0111) != 0 ? 0755 : 0644;
     contents[placed] = write_member(from.get(), target, mode, path, unpacked);
-    if (contents.size() > kMaxMembers) too_much(path);
+    if (contents.size() > kMostFiles) too_much(path);
   }
   if (status != ARCHIVE_EOF) broken(path, from.get());
   return contents;
@@ -155,13 +155,15 @@ std::vector<std::int64_t> sizes_of(const fs::path& path) {
   const Archive from = open_archive(path);
   std::vector<std::int64_t> sizes;
   std::map<std::string, std::size_t> places;  // number of the member that is there
+  std::size_t names_bytes = 0;
   archive_entry* entry = nullptr;
   while (is_member(archive_read_next_header(from.get(), &entry))) {
     const std::string place = place_of_wheel_member(safe_path(member_name(entry, path)));
     const auto [there, is_new] = places.emplace(place, sizes.size());
     if (!is_new) sizes[std::exchange(there->second, sizes.size())] = kReplaced;
     sizes.push_back(std::clamp<std::int64_t>(archive_entry_size(entry), 0, kMaxBytes));
-    if (sizes.size() > kMaxMembers) too_much(path);
+    names_bytes += place.size();
+    if (sizes.size() > kMostFiles || names_bytes > kMaxNames) too_much(path);
   }
   return sizes;
 }
@@ -248,7 +250,7 @@ Contents unpack_wheel(const fs::path& wheel, const fs::path& to) {
   Contents contents;
   for (auto& part : parts) contents.merge(part.get());
   if (contents.empty()) broken(wheel, "it holds no file");
-  if (contents.size() > kMaxMembers) too_much(wheel);
+  if (contents.size() > kMostFiles) too_much(wheel);
   return contents;
 }
 

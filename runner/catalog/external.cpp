@@ -8,6 +8,7 @@
 
 #include "runner/process/failure.hpp"
 #include "storage/base/child.hpp"
+#include "storage/base/foreign_text.hpp"
 #include "storage/base/toml.hpp"
 
 namespace nightjar::runner {
@@ -23,8 +24,8 @@ std::optional<WorkloadName> read_name(TomlTable& entry, const Externals& before)
   if (!name)
     entry.fail("name", "must be suite/model/task/device/precision/bN/backend");
   else if (is_ours(name->suite()) || name->suite() == "control")
-    entry.fail("name", "the suite '" + std::string(name->suite()) +
-                           "' is Nightjar's own; choose another name");
+    entry.fail("name",
+               "the suite " + in_quotes(name->suite()) + " is Nightjar's own; choose another name");
   else if (find_external(before, *name))
     entry.fail("name", "an entry before has the same name");
   return name;

@@ -11,6 +11,7 @@
 #include "storage/base/digest.hpp"
 #include "storage/base/files.hpp"
 #include "storage/base/foreign_number.hpp"
+#include "storage/base/foreign_text.hpp"
 #include "storage/base/toml.hpp"
 
 namespace nightjar::runner {
@@ -50,13 +51,12 @@ void check_paths(TomlTable& toml, const Recipe& recipe) {
     toml.fail("wheel", "must be a path below the checkout whose last part is a pattern of a .whl");
   for (const auto& folder : recipe.keep)
     if (!is_inside(folder) || has_wildcard(folder))
-      toml.fail("keep", "must hold folders below the checkout, not '" + folder + "'");
+      toml.fail("keep", "must hold folders below the checkout, not " + in_quotes(folder));
   for (const auto& pattern : recipe.discard)
     if (!is_pattern(pattern))
       toml.fail("discard",
-                "must hold paths below the checkout whose last part may be a pattern, "
-                "not '" +
-                    pattern + "'");
+                "must hold paths below the checkout whose last part may be a pattern, not " +
+                    in_quotes(pattern));
 }
 
 void read_limits(TomlTable table, Recipe::Limits& limits) {

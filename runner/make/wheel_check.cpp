@@ -97,7 +97,7 @@ WheelCheck check_wheel(const fs::path& wheel, const std::string& module, const f
     const fs::path info = dist_info(site_packages);
     if (info.empty()) return {wheel.filename().string() + " has no RECORD", {}};
     verify(read_record(info / "RECORD"), contents);
-    required = required_by(read_file(info / "METADATA").value_or(""));
+    required = required_by(read_file(info / "METADATA", kMostMetadata).value_or(""));
   } catch (const BrokenArchive& broken) {
     return {broken.what(), {}};
   }

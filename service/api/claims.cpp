@@ -44,6 +44,12 @@ void Claims::claim(const web::Request& request, RunnerId runner, std::chrono::mi
   });
   if (serve(runner, respond)) return;
   if (stopped_ || patience.count() <= 0) return respond(nothing());
+  // One runner waits once: each that waits is asked for whenever there may be something to do.
+  std::erase_if(waiting_, [&](Waiting& earlier) {
+    if (earlier.runner != runner) return false;
+    earlier.respond(nothing());
+    return true;
+  });
   auto& waiting = waiting_.emplace_back();
   waiting.number = next_number_++;
   waiting.runner = runner;

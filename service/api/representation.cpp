@@ -89,8 +89,10 @@ std::vector<std::string> fields_of(const web::Request& request, const Schema& ro
 
 // A spreadsheet computes a cell that begins so, whoever wrote its text.
 std::string no_formula(std::string text) {
-  constexpr std::string_view begins = "=+-@\t\r";
-  if (!text.empty() && begins.find(text.front()) != begins.npos) text.insert(0, 1, '\'');
+  // Some take the full-width forms of the first four, and a line feed, as well.
+  for (const std::string_view begin :
+       {"=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"})
+    if (text.starts_with(begin)) return "'" + text;
   return text;
 }
 

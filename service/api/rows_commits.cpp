@@ -74,7 +74,7 @@ struct SearchSession {
 
 std::optional<std::string> subject_of(const CommitSha& sha, Rows& rows) {
   const auto known = rows.commit_of(sha);
-  return known ? std::optional(known->subject()) : std::nullopt;
+  return known ? std::optional(known->subject) : std::nullopt;
 }
 
 std::optional<std::string> author_of(const CommitSha& sha, Rows& rows) {

@@ -8,7 +8,6 @@
 #include "service/api/routes.hpp"
 #include "service/builds/artifacts.hpp"
 #include "service/builds/uploads.hpp"
-#include "storage/base/files.hpp"
 #include "storage/base/log.hpp"
 #include "storage/jobs.hpp"
 #include "storage/runners.hpp"
@@ -21,6 +20,7 @@ namespace {
 
 constexpr std::size_t part_bytes = 8u << 20;
 constexpr std::size_t log_bytes = 16u << 20;
+constexpr std::uint64_t most_log_bytes = 4ull << 30;  // of all logs
 
 struct WheelPart {
   std::uint64_t received = 0;
@@ -139,9 +139,7 @@ web::Response take_log(Context& context, const Request& request) {
     const auto reader = context.readers.borrow();
     return held_build(*reader, request, required(attempt_query, request));
   }();
-  const auto path = log_file(context.config.service.data, job.id);
-  std::filesystem::create_directories(path.parent_path());
-  write_durably(path, request.body);
+  store_log(context.config.service.data, job.id, request.body, most_log_bytes);
   return json_answer(done().write({}));
 }
 

@@ -4,12 +4,15 @@
 
 #include "service/api/routes.hpp"
 #include "service/api/webhook_event.hpp"
+#include "storage/base/foreign_text.hpp"
 #include "storage/nights.hpp"
 #include "web/secret.hpp"
 
 namespace nightjar::service::api {
 using nlohmann::json;
 namespace {
+
+constexpr std::size_t longest_delivery = 80;  // characters; GitHub's have 36
 
 NIGHTJAR_ENUM(Action, pong, night_started, ignored);
 
@@ -71,12 +74,14 @@ web::Response receive(storage::Database& db, Context& context, const web::Reques
   const auto delivery = required_header(request, "X-GitHub-Delivery");
   if (event == "ping") return json_answer(webhook_answer().write({Action::pong, "", {}}));
   if (event != "push" && event != "workflow_run")
-    return ignored("event '" + event + "' starts nothing");
+    return ignored("event " + in_quotes(event) + " starts nothing");
   if (const auto reason = why_ignored(event, payload, context.config.webhook); !reason.empty())
     return ignored(reason);
+  // Whoever saw one could send it again under another id, which is not signed: the body is.
   const auto night =
-      start_night(db, context, NightTrigger::webhook, "webhook:" + delivery, event, delivery);
-  if (!night) return ignored("delivery " + delivery + " was received before");
+      start_night(db, context, NightTrigger::webhook,
+                  "webhook:" + shortened(delivery, longest_delivery), event, signature);
+  if (!night) return ignored("delivery " + in_quotes(delivery) + " was received before");
   return json_answer(webhook_answer().write({Action::night_started, event, night->night.id}), 202);
 }
 

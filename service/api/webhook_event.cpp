@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "storage/base/foreign_text.hpp"
 #include "storage/model/json.hpp"
 
 namespace nightjar::service::api {
@@ -28,15 +29,15 @@ std::string why_ignored(const std::string& event, const json& payload,
   using Pointer = json::json_pointer;
   const auto repository = text_at(payload, Pointer("/repository/full_name"));
   if (config.repository.empty() || !same_name(repository, config.repository))
-    return "repository '" + repository + "' is not the watched one";
+    return "repository " + in_quotes(repository) + " is not the watched one";
   if (event == "push") {
     const auto ref = text_at(payload, Pointer("/ref"));
-    if (ref != "refs/heads/" + config.branch) return "'" + ref + "' is not the nightly branch";
+    if (ref != "refs/heads/" + config.branch) return in_quotes(ref) + " is not the nightly branch";
     return payload.value("/deleted"_json_pointer, false) ? "the branch was deleted" : "";
   }
   if (text_at(payload, Pointer("/action")) != "completed") return "the workflow run goes on";
   const auto branch = text_at(payload, Pointer("/workflow_run/head_branch"));
-  return branch == config.branch ? "" : "'" + branch + "' is not the nightly branch";
+  return branch == config.branch ? "" : in_quotes(branch) + " is not the nightly branch";
 }
 
 }  // namespace nightjar::service::api

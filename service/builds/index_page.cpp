@@ -5,16 +5,13 @@
 #include <stdexcept>
 
 #include "service/builds/wheel_name.hpp"
+#include "storage/base/foreign_text.hpp"
 #include "storage/model/address.hpp"
 #include "web/anchors.hpp"
 
 namespace nightjar::service {
 
 namespace {
-
-std::string in_quotes(std::string_view text) {
-  return std::string("'").append(text).append("'");
-}
 
 // The hash of "sha256=<64 hex>"; nullopt for another fragment. `broken` if it is meant to be one.
 std::optional<Sha256> hash_of(std::string_view fragment, bool& broken) {

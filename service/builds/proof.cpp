@@ -140,13 +140,13 @@ std::variant<Proved, Unproved> prove(const Build& build, const Sha256& file_sha2
   if (!commit)
     return Unproved{"git_version " + git_version->brief() + " is on neither " + branches.main +
                     " nor " + branches.nightly + " of " + branches.url};
-  if (const auto release = git::parse_nightly_release(commit->message)) {
+  if (const auto release = git::parse_nightly_release(commit->subject)) {
     if (const auto reason = release_disagrees(*commit, *release, build, graph, branches))
       return Unproved{*reason};
     return Proved{release->main_commit, *git_version};
   }
   if (!on_branch(graph, *git_version, branches.main))
-    return Unproved{"git_version " + git_version->brief() + " (" + commit->subject() +
+    return Unproved{"git_version " + git_version->brief() + " (" + commit->subject +
                     ") is neither a nightly release nor on " + branches.main};
   return Proved{*git_version, *git_version};
 }

@@ -1,5 +1,6 @@
 #include "service/builds/uploads.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <fcntl.h>
@@ -11,6 +12,7 @@
 
 #include "storage/base/digest.hpp"
 #include "storage/base/fd.hpp"
+#include "storage/base/files.hpp"
 
 namespace nightjar::service {
 namespace fs = std::filesystem;
@@ -100,9 +102,10 @@ std::uint64_t Uploads::append(const Upload& upload, std::uint64_t offset, std::s
 }
 
 bool Uploads::verify(const Upload& upload) {
-  const std::lock_guard lock(mutex_);
   const fs::path path = file(upload);
+  // Without the lock: a wheel takes seconds, in which others send theirs.
   if (digest_of_file(path) == upload.sha256) return true;
+  const std::lock_guard lock(mutex_);
   fs::remove(path);
   return false;
 }
@@ -118,6 +121,34 @@ void Uploads::remove(JobId job) {
 
 fs::path log_file(const fs::path& data, JobId job) {
   return data / "logs" / (std::to_string(job.value) + ".log");
+}
+
+void store_log(const fs::path& data, JobId job, std::string_view text, std::uint64_t most_bytes) {
+  struct Log {
+    fs::file_time_type written;
+    std::uint64_t bytes;
+    fs::path path;
+  };
+  const fs::path path = log_file(data, job);
+  fs::create_directories(path.parent_path());
+  std::vector<Log> others;
+  std::uint64_t bytes = text.size();
+  for (const auto& entry : fs::directory_iterator(path.parent_path())) {
+    std::error_code gone;
+    const Log log{entry.last_write_time(gone), entry.file_size(gone), entry.path()};
+    if (gone || log.path == path) continue;
+    bytes += log.bytes;
+    others.push_back(log);
+  }
+  std::sort(others.begin(), others.end(),
+            [](const Log& a, const Log& b) { return a.written < b.written; });
+  for (const Log& log : others) {
+    if (bytes <= most_bytes) break;
+    std::error_code gone;
+    fs::remove(log.path, gone);
+    bytes -= log.bytes;
+  }
+  write_durably(path, text);
 }
 
 }  // namespace nightjar::service

@@ -61,5 +61,8 @@ class Uploads {
 
 // Where the log of a build job's last attempt lies; the file need not be there.
 std::filesystem::path log_file(const std::filesystem::path& data, JobId job);
+// Writes it. The oldest logs go where all together would have more bytes.
+void store_log(const std::filesystem::path& data, JobId job, std::string_view text,
+               std::uint64_t most_bytes);
 
 }  // namespace nightjar::service

@@ -1,8 +1,8 @@
 #include "service/builds/wheel.hpp"
 
 #include <algorithm>
-#include <set>
 
+#include "storage/base/foreign_text.hpp"
 #include "web/text.hpp"
 
 namespace nightjar::service {
@@ -32,22 +32,36 @@ std::optional<std::string> string_literal(std::string_view text) {
   return std::string(inside);
 }
 
-// "torch-2.15.0.dist-info" of a member of it; empty: it is not in such a folder.
-std::string info_folder(const std::string& name) {
-  const std::string folder = name.substr(0, name.find('/'));
-  return folder.size() < name.size() && folder.ends_with(".dist-info") ? folder : "";
-}
+constexpr std::size_t kMostText = 1u << 20;        // bytes of WHEEL and of a version file
+constexpr std::size_t kMostRequirements = 10'000;  // lines of METADATA
 
-// Installers want exactly one.
-std::string only_info_folder(const Contents& files) {
-  std::set<std::string> folders;
-  for (const auto& [name, content] : files)
-    if (auto folder = info_folder(name); !folder.empty()) folders.insert(std::move(folder));
-  if (folders.empty()) throw BadWheel("it has no .dist-info folder, and so no METADATA");
-  if (folders.size() > 1)
-    throw BadWheel("it has two .dist-info folders, " + *folders.begin() + " and " +
-                   *folders.rbegin());
-  return *folders.begin();
+// The wheel's .dist-info folder, known once a member of it came.
+class InfoFolder {
+ public:
+  // "/RECORD" of "torch-2.15.0.dist-info/RECORD"; empty: it is in no such folder. Throws if it is
+  // in a second one: installers want exactly one, and of each there would be texts to keep.
+  std::string rest_of(const std::string& member) {
+    const std::string folder = member.substr(0, member.find('/'));
+    if (folder.size() == member.size() || !folder.ends_with(".dist-info")) return "";
+    if (name_.empty()) name_ = folder;
+    if (folder != name_)
+      throw BadWheel("it has two .dist-info folders, " + in_quotes(name_) + " and " +
+                     in_quotes(folder));
+    return member.substr(folder.size());
+  }
+  const std::string& name() const {
+    if (name_.empty()) throw BadWheel("it has no .dist-info folder, and so no METADATA");
+    return name_;
+  }
+
+ private:
+  std::string name_;
+};
+
+std::size_t most_text_of(const std::string& rest_in_info) {
+  if (rest_in_info == "/METADATA") return kMostMetadata;
+  if (rest_in_info == "/RECORD") return kMostRecord;
+  return rest_in_info == "/WHEEL" ? kMostText : 0;
 }
 
 const std::string& text_of(const WheelMembers& members, const std::string& name) {
@@ -76,6 +90,10 @@ void refuse_requirement(std::string_view text, WheelFacts& facts) {
 }
 
 void read_requirement(std::string_view text, WheelFacts& facts) {
+  if (facts.requires_dist.size() >= kMostRequirements) {
+    facts.unreadable = "its METADATA requires more than 10,000 packages";
+    return;
+  }
   if (auto requirement = Requirement::parse(text))
     facts.requires_dist.push_back(*std::move(requirement));
   else
@@ -138,12 +156,12 @@ std::optional<VersionFile> parse_version_file(std::string_view text) {
 
 WheelFacts read_wheel(const std::filesystem::path& file, const std::string& version_file,
                       bool laid_over) {
+  InfoFolder folder;
   const WheelMembers members = read_members(file, [&](const std::string& name) {
-    const std::string folder = info_folder(name);
-    const std::string rest = folder.empty() ? "" : name.substr(folder.size());
-    return name == version_file || rest == "/METADATA" || rest == "/WHEEL" || rest == "/RECORD";
+    const std::size_t most = most_text_of(folder.rest_of(name));
+    return name == version_file ? std::max(most, kMostText) : most;
   });
-  const std::string info = only_info_folder(members.files);
+  const std::string info = folder.name();
   WheelFacts facts;
   read_metadata(text_of(members, info + "/METADATA"), facts);
   if (facts.metadata_version.empty()) throw BadWheel("it has no METADATA with a version");
@@ -158,11 +176,13 @@ WheelFacts read_wheel(const std::filesystem::path& file, const std::string& vers
 }
 
 WheelFacts read_metadata_of(const std::filesystem::path& file) {
-  const WheelMembers members = read_members(
-      file, [](const std::string& name) { return name == info_folder(name) + "/METADATA"; },
-      Reading::wanted_texts);
+  InfoFolder folder;
+  const auto of_metadata = [&](const std::string& name) {
+    return folder.rest_of(name) == "/METADATA" ? kMostMetadata : 0;
+  };
+  const WheelMembers members = read_members(file, of_metadata, Reading::wanted_texts);
   WheelFacts facts;
-  read_metadata(text_of(members, only_info_folder(members.files) + "/METADATA"), facts);
+  read_metadata(text_of(members, folder.name() + "/METADATA"), facts);
   return facts;
 }
 

@@ -18,6 +18,9 @@ struct BadWheel : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// How many bytes the text of the member with this name may have; 0: its text is not wanted.
+using TextLimit = std::function<std::size_t(const std::string& name)>;
+
 // wanted_texts: the other members are listed without size and hash, and not looked into.
 enum class Reading { whole, wanted_texts };
 
@@ -30,8 +33,7 @@ struct WheelMembers {
 // one name the last counts, as for pip and uv; with another content it is refused, since tools may
 // differ in which they take. Throws BadWheel, also for a member that has no business in a wheel, or
 // std::runtime_error with the path if the file cannot be opened.
-WheelMembers read_members(const std::filesystem::path& wheel,
-                          const std::function<bool(const std::string&)>& wants_text,
+WheelMembers read_members(const std::filesystem::path& wheel, const TextLimit& most_text,
                           Reading reading = Reading::whole);
 
 }  // namespace nightjar::service

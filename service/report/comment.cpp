@@ -20,7 +20,7 @@ std::string repaired_by(const RecoveredComment& comment) {
           : "";
   const auto name = [&](const ReportCommit& commit) {
     return commit_link(comment.repository, commit.sha) + " “" +
-           plain(shortened(commit.subject, 100)) + "” by " + plain(commit.author);
+           plain(shortened(commit.subject, 100)) + "” by " + plain(shortened(commit.author, 60));
   };
   if (commits.size() == 1) return " Repaired by " + name(commits.front()) + as_searched + ".";
   std::string text = " Repaired by one of these " + std::to_string(commits.size()) + " commits" +

@@ -1,14 +1,16 @@
 #include "service/report/github_tracker.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
 #include "service/config.hpp"
 #include "service/report/github_rest.hpp"
+#include "storage/model/address.hpp"
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
-#include "storage/model/json_io.hpp"
 #include "web/client.hpp"
 
 namespace nightjar::service {
@@ -18,7 +20,9 @@ using nlohmann::json;
 
 constexpr int label_pages = 30;  // of 100 issues each
 constexpr int recent_pages = 3;
-constexpr int kMostHops = 3;  // of a repository that was renamed and moved
+constexpr int comment_pages = 100;
+constexpr std::size_t page_bytes = 32u << 20;  // a hundred texts of 64 KiB, with escapes
+constexpr int kMostHops = 3;                   // of a repository that was renamed and moved
 
 struct Answer {
   json body;
@@ -31,11 +35,20 @@ std::string string_in(const json& object, const char* name) {
   return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
 }
 
+// Pages make a link of it, so it is an address or nothing.
+std::string link_in(const json& object) {
+  const std::string url = string_in(object, "html_url");
+  return origin_of(url) ? url : "";
+}
+
 std::optional<Issue> issue_in(const json& object) {
   if (!object.is_object()) return std::nullopt;
   const auto number = object.find("number");
-  if (number == object.end() || !number->is_number_integer()) return std::nullopt;
-  return Issue{field<std::int64_t>(object, "number"), string_in(object, "html_url"),
+  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  if (number == object.end() || !number->is_number_unsigned() ||
+      number->get<std::uint64_t>() > most)
+    return std::nullopt;
+  return Issue{number->get<std::int64_t>(), link_in(object),
                string_in(object, "state") != "closed"};
 }
 
@@ -93,6 +106,7 @@ Outcome<Answer> GithubTracker::Impl::call(const std::string& method, const std::
   request.method = method;
   request.url = url;
   request.timeout = config.timeout;
+  request.response_limit = page_bytes;
   request.headers = {{"Accept", "application/vnd.github+json"},
                      {"Authorization", "Bearer " + token},
                      {"X-GitHub-Api-Version", "2022-11-28"},
@@ -205,7 +219,11 @@ Outcome<Issue> GithubTracker::open_issue(const std::string& title, const std::st
 
 Outcome<bool> GithubTracker::has_comment(std::int64_t issue, const std::string& marker) {
   std::optional<std::string> next = impl_->issue(issue) + "/comments?per_page=100";
-  while (next) {
+  for (int page = 0; next; ++page) {
+    if (page == comment_pages)
+      return Transient{"GitHub has more than " + std::to_string(comment_pages) +
+                           " pages of comments of " + impl_->issue(issue),
+                       std::nullopt};
     const auto outcome = impl_->call("GET", *next);
     if (!is_value(outcome)) return failed<bool>(outcome);
     const Answer& answer = std::get<Answer>(outcome);
@@ -223,7 +241,7 @@ Outcome<std::string> GithubTracker::comment(std::int64_t issue, const std::strin
   const auto outcome = impl_->call("POST", impl_->issue(issue) + "/comments", {{"body", body}});
   if (!is_value(outcome)) return failed<std::string>(outcome);
   const json& answer = std::get<Answer>(outcome).body;
-  if (answer.is_object()) return string_in(answer, "html_url");
+  if (answer.is_object()) return link_in(answer);
   return Transient{"GitHub's answer to POST " + impl_->issue(issue) + "/comments is no comment",
                    std::nullopt};
 }

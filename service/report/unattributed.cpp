@@ -38,8 +38,8 @@ std::string pin_lines(const std::string& repository, const std::vector<ReportPin
   std::string text;
   for (const ReportPin& pin : pins)
     text += "- Where the pin moved: " + commit_link(repository, pin.commit.sha) + " “" +
-            plain(shortened(pin.commit.subject, 100)) + "” by " + plain(pin.commit.author) + ", " +
-            code(pin.path) + "\n";
+            plain(shortened(pin.commit.subject, 100)) + "” by " +
+            plain(shortened(pin.commit.author, 60)) + ", " + code(pin.path) + "\n";
   return text;
 }
 

@@ -1,6 +1,7 @@
 #include "storage/base/foreign_text.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace nightjar {
 namespace {
@@ -30,16 +31,47 @@ std::size_t sequence_length(std::string_view text) {
   return length;
 }
 
+// Of a valid sequence.
+char32_t code_point(std::string_view sequence) {
+  const auto lead = static_cast<unsigned char>(sequence[0]);
+  char32_t point = sequence.size() == 1 ? lead : lead & (0x7Fu >> sequence.size());
+  for (const char c : sequence.substr(1))
+    point = point << 6 | (static_cast<unsigned char>(c) & 0x3Fu);
+  return point;
+}
+
 // C0, DEL, C1, line and paragraph separators, and what turns the direction of text.
-bool is_control(std::string_view sequence) {
-  const auto first = static_cast<unsigned char>(sequence[0]);
-  if (sequence.size() == 1) return first < 0x20 || first == 0x7F;
-  if (sequence.size() == 2) return first == 0xC2 && static_cast<unsigned char>(sequence[1]) < 0xA0;
-  if (sequence.size() != 3 || first != 0xE2) return false;
-  const auto second = static_cast<unsigned char>(sequence[1]);
-  const auto third = static_cast<unsigned char>(sequence[2]);
-  return (second == 0x80 && third >= 0xA8 && third <= 0xAE) ||
-         (second == 0x81 && third >= 0xA6 && third <= 0xA9);
+bool is_control(char32_t point) {
+  return point < 0x20 || (point >= 0x7F && point < 0xA0) || (point >= 0x2028 && point <= 0x202E) ||
+         (point >= 0x2066 && point <= 0x2069);
+}
+
+struct PointRange {
+  char32_t first, last;
+};
+
+// Unicode's Default_Ignorable_Code_Point, and notes between lines: they show as nothing, so they
+// can hide words from people that programs read. Left out are the joiners, which Persian and emoji
+// need, and the selectors of a character's variant.
+constexpr std::array<PointRange, 14> kInvisible{{{0xAD, 0xAD},
+                                                 {0x34F, 0x34F},
+                                                 {0x61C, 0x61C},
+                                                 {0x115F, 0x1160},
+                                                 {0x17B4, 0x17B5},
+                                                 {0x180B, 0x180F},
+                                                 {0x200B, 0x200B},
+                                                 {0x200E, 0x200F},
+                                                 {0x2060, 0x206F},
+                                                 {0x3164, 0x3164},
+                                                 {0xFEFF, 0xFEFF},
+                                                 {0xFFF0, 0xFFFB},
+                                                 {0x1D173, 0x1D17A},
+                                                 {0xE0000, 0xE0FFF}}};
+
+bool is_invisible(char32_t point) {
+  return std::any_of(kInvisible.begin(), kInvisible.end(), [&](const PointRange& range) {
+    return point >= range.first && point <= range.last;
+  });
 }
 
 }  // namespace
@@ -65,11 +97,11 @@ std::string one_line(std::string_view text) {
       continue;
     }
     const std::string_view sequence = text.substr(0, length);
-    if (is_control(sequence)) {
+    const char32_t point = code_point(sequence);
+    if (is_control(point))
       line += ' ';
-    } else {
+    else if (!is_invisible(point))
       line += sequence;
-    }
     text.remove_prefix(length);
   }
   return line;
@@ -84,6 +116,11 @@ std::string shortened(std::string_view text, std::size_t characters) {
     ++count;
   }
   return count <= characters ? line : line.substr(0, cut) + "…";
+}
+
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t most_characters = 80;
+  return "'" + shortened(text, most_characters) + "'";
 }
 
 void LineSplitter::take(std::string_view text, const Hear& hear) {

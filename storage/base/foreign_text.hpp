@@ -13,11 +13,14 @@ namespace nightjar {
 std::string valid_utf8(std::string_view text);
 
 // Any bytes as valid UTF-8 on one line: broken sequences become U+FFFD, control characters (bidi
-// overrides included) and line ends a space.
+// overrides included) and line ends a space. Characters that nobody sees are left out.
 std::string one_line(std::string_view text);
 
 // At most `characters` code points of one_line(text), the last one an ellipsis if some were cut.
 std::string shortened(std::string_view text, std::size_t characters);
+
+// shortened(text, 80) in quotes: how an error repeats a value that is wrong.
+std::string in_quotes(std::string_view text);
 
 // Makes lines of a program's output as it comes in, each as one_line() has it. Keeps only the first
 // `longest_line` bytes of a longer line, so its memory does not grow. A lone carriage return ends a

@@ -76,6 +76,7 @@ class Guard {
 
   // True when it has ended.
   bool step() {
+    if (limits_.objection) outcome_.stopped = limits_.objection();
     pollfd ends[2] = {{out_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}};
     ::poll(ends, 2, kLookMilliseconds);
     const auto now = steady_clock::now();

@@ -15,6 +15,8 @@ struct ChildLimits {
   std::chrono::milliseconds total{7'200'000};
   std::chrono::milliseconds stall{120'000};  // without any output
   std::size_t output_bytes = 16 << 20;       // of standard output
+  // Asked many times a second while it runs. A text ends it, and says why.
+  std::function<std::string()> objection = {};
 };
 
 struct ChildOutcome {

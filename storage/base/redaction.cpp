@@ -36,8 +36,7 @@ std::string base64_of(const std::string& text) {
   return out;
 }
 
-}  // namespace
-
+// The text with the user name and password of each URL in it left out.
 std::string without_credentials(std::string_view text) {
   std::string out;
   for (auto at = text.find(kAfterScheme); at != text.npos; at = text.find(kAfterScheme)) {
@@ -48,6 +47,8 @@ std::string without_credentials(std::string_view text) {
   }
   return out.append(text);
 }
+
+}  // namespace
 
 Redaction::Redaction(const std::string& user, const std::string& password) {
   add(password);

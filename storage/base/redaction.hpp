@@ -8,9 +8,6 @@
 
 namespace nightjar {
 
-// `text` with the user name and password of each URL in it left out.
-std::string without_credentials(std::string_view text);
-
 // Knows a login, and finds its secrets again where the other side repeats them: the password, and
 // what HTTP's Basic authentication sends. By default it knows no login.
 class Redaction {

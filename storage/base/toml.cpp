@@ -8,9 +8,29 @@
 #include <toml++/toml.h>
 
 #include "storage/base/files.hpp"
+#include "storage/base/foreign_text.hpp"
 #include "storage/model/share.hpp"
 
 namespace nightjar {
+
+namespace {
+
+constexpr std::size_t kLongestKey = 120, kLongestLine = 2000;  // characters of an error
+constexpr std::size_t kMostTold = 100;                         // errors of one file
+
+// Each line of it made harmless. An error about another file has several.
+std::string readable(std::string_view what) {
+  std::string out;
+  for (;;) {
+    const auto end = std::min(what.find('\n'), what.size());
+    out += shortened(what.substr(0, end), kLongestLine);
+    if (end == what.size()) return out;
+    out += '\n';
+    what.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace
 
 // A file with what is wrong in it, by line; shared by all of its tables.
 struct TomlSource {
@@ -21,8 +41,8 @@ struct TomlSource {
   void add(const toml::source_region& where, std::string_view key, std::string_view what) {
     const unsigned line = where.begin.line;
     problems.emplace_back(line, name + (line > 0 ? ":" + std::to_string(line) : "") + ": " +
-                                    (key.empty() ? "" : std::string(key) + ": ") +
-                                    std::string(what));
+                                    (key.empty() ? "" : shortened(key, kLongestKey) + ": ") +
+                                    readable(what));
   }
   // Throws if there are any.
   void raise() {
@@ -30,7 +50,10 @@ struct TomlSource {
     std::stable_sort(problems.begin(), problems.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     std::string all;
-    for (const auto& [line, text] : problems) all += (all.empty() ? "" : "\n") + text;
+    const auto told = std::min(problems.size(), kMostTold);
+    for (std::size_t i = 0; i < told; ++i) all += (i > 0 ? "\n" : "") + problems[i].second;
+    if (told < problems.size())
+      all += "\n" + name + ": and " + std::to_string(problems.size() - told) + " more";
     throw std::invalid_argument(all);
   }
 };
@@ -225,7 +248,7 @@ double TomlTable::share(std::string_view key, double value, double low, double h
     fail(key, "must be a share from " + number_text(low) + " to " + number_text(high) +
                   ", as 0.07 or \"7%\"");
   } catch (const std::invalid_argument& error) {
-    fail(key, error.what());
+    fail(key, one_line(error.what()));
   }
   return value;
 }

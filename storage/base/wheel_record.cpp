@@ -10,7 +10,7 @@
 namespace nightjar {
 namespace {
 
-constexpr std::size_t kCells = 3, kLongestPath = 4096, kMostFiles = 1'000'000;
+constexpr std::size_t kCells = 3, kLongestPath = 4096;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 [[noreturn]] void malformed(const std::string& path) {

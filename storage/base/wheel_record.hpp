@@ -2,6 +2,7 @@
 // whole. Used by the service when it proves a wheel, and by runners when they unpack one.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -10,6 +11,10 @@
 #include <string_view>
 
 namespace nightjar {
+
+// Bytes of the texts that describe a wheel. PyTorch's RECORD has 2 MB, and its METADATA 40 KB.
+constexpr std::size_t kMostRecord = 32u << 20, kMostMetadata = 8u << 20;
+constexpr std::size_t kMostFiles = 400'000;  // of a wheel
 
 struct FileContent {
   std::string sha256;  // hexadecimal

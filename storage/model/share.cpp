@@ -7,7 +7,8 @@
 namespace nightjar {
 
 double parse_share(std::string_view text) {
-  const std::string quoted = "'" + std::string(text) + "' is no share; ";
+  constexpr std::size_t longest_shown = 40;  // bytes of a wrong one
+  const std::string quoted = "'" + std::string(text.substr(0, longest_shown)) + "' is no share; ";
   double value = 0;
   const char* end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, value);

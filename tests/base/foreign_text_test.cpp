@@ -16,6 +16,13 @@ TEST_CASE("Text is one line of valid UTF-8 whatever bytes a commit holds") {
   CHECK(one_line("x\xE2\x80\xAEy\xC2\x85z") == "x y z");
 }
 
+TEST_CASE("What nobody can see is left out, what writing needs is not") {
+  CHECK(one_line("a\u200Bb\u2060c\uFEFFd\u00ADe\U000E0041\U000E007Ff\u3164") == "abcdef");
+  for (const std::string kept : {"\u0645\u06CC\u200C\u062E\u0648\u0627\u0647\u0645",
+                                 "\U0001F469\u200D\U0001F4BB", "\u2764\uFE0F"})
+    CHECK(one_line(kept) == kept);
+}
+
 TEST_CASE("Text is shortened by characters, never within one") {
   CHECK(shortened("äöü", 3) == "äöü");
   CHECK(shortened("äöüß", 3) == "äö…");

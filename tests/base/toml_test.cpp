@@ -64,6 +64,13 @@ TEST_CASE("all that is wrong in a TOML file is told at once, each in a line with
                     "a.toml:9: table.nme: unknown key; there are name");
 }
 
+TEST_CASE("Of a file with thousands of errors the first hundred are told") {
+  std::string text;
+  for (int i = 0; i < 5000; ++i) text += "key" + std::to_string(i) + " = 1\n";
+  const TomlFile toml(text, "n.toml");
+  CHECK_THROWS_WITH(toml.finish(), Catch::EndsWith("n.toml: and 4900 more"));
+}
+
 TEST_CASE("what is no TOML is refused with its line") {
   CHECK_THROWS_WITH(TomlFile("a = 1\nb = \n", "a.toml"), Catch::StartsWith("a.toml:2: "));
   CHECK_THROWS_AS(TomlFile(std::filesystem::path("/no/such/file")), std::invalid_argument);

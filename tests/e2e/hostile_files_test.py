@@ -88,7 +88,7 @@ def test_a_folder_in_place_of_a_secret(place):
                       '[repository]\nurl = "https://github.com/pytorch/pytorch"\n'
                       '[webhook]\nsecret_file = "folder"\n')
     line = refused(place, "nightjard", "--config", config)
-    assert "webhook.secret_file" in line and "is a folder; name a file" in line
+    assert "webhook.secret_file" in line and "must name a file, not a folder" in line
     assert "folder" in refused(place, "nightjar-runner", "--service", "http://127.0.0.1:1",
                                "--token-file", "folder", "--cache", "cache")
 

@@ -32,7 +32,8 @@ def failure_in(world):
 
 @pytest.mark.first
 def test_a_remote_says_what_it_likes_and_the_service_lives_on(make_world, liar):
-    world = make_world(repository={"url": liar.url(), "fetch_timeout": 5})
+    world = make_world(repository={"url": liar.url(), "fetch_timeout": 5,
+                                   "most_bytes": 20 << 20})
     world.write_secret("logins", liar.login("me", SECRET))
     world.overrides["service"] = {"credentials_file": str(world.folder / "logins")}
     world.write_config()
@@ -44,6 +45,7 @@ def test_a_remote_says_what_it_likes_and_the_service_lives_on(make_world, liar):
     lines = [line for line in log.decode().splitlines() if "cannot fetch" in line]
     assert lines and max(map(len, lines)) < 2_000
     causes = {"endless": ["not done after 5 s", "it wrote more than"],
+              "endless_pack": ["more than 20971520 bytes, the limit of [repository] most_bytes"],
               "terminal": ["error forged=1"]}
     assert [cause for cause in causes.get(liar.mood, ["remote: "]) if cause in lines[0]]
     assert "check [repository] url" in lines[0]

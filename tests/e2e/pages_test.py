@@ -694,6 +694,10 @@ def test_what_is_shown_can_be_saved(browser, history, addresses):
     assert len(points.splitlines()) > 20  # all of them, with raw numbers
     assert float(points.splitlines()[1].split(",")[1]) > 0
     assert any(f.startswith("<svg") and "stroke=" in f for f in files)
+    cells = ["=1", "＋1", "-1+cmd", "\t@a", "-1.5 %", "+3", "a\rb", None, -2]
+    written = browser.run(
+        "return import('./words.js').then(({ csv }) => csv([arguments[0]]))", cells)
+    assert written == "'=1,'＋1,'-1+cmd,'\t@a,-1.5 %,+3,\"a\rb\",,-2\n"
 
 
 def test_an_event_of_the_service_makes_the_page_look(browser, history):

@@ -39,7 +39,7 @@ TEST_CASE("a release has the tree of main's commit and names it") {
   REQUIRE(release);
   CHECK(release->tree == graph.find(commit)->tree);
   CHECK(release->sha != commit);
-  CHECK(parse_nightly_release(release->message)->main_commit == commit);
+  CHECK(parse_nightly_release(release->subject)->main_commit == commit);
 }
 
 TEST_CASE("hidden commits are seen after a fetch") {

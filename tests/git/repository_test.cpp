@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <poll.h>
 #include <sstream>
 #include <sys/socket.h>
 #include <thread>
@@ -90,7 +91,9 @@ class SilentServer {
     ::close(listener_);
     if (connection_ >= 0) ::close(connection_);
   }
-  std::string url() const { return "git://127.0.0.1:" + std::to_string(port_) + "/repository"; }
+  std::string url(const std::string& scheme = "git") const {
+    return scheme + "://127.0.0.1:" + std::to_string(port_) + "/repository";
+  }
   void accept() { connection_ = ::accept(listener_, nullptr, nullptr); }
   // A long packet, one byte after the other, until the other side has gone.
   void drip() const {
@@ -100,6 +103,20 @@ class SilentServer {
       if (::send(connection_, &byte, 1, MSG_NOSIGNAL) != 1) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
+  }
+  // Answers one request of HTTP.
+  void redirect_to(const std::string& url) {
+    accept();
+    char request[4096];
+    REQUIRE(::read(connection_, request, sizeof request) > 0);
+    const std::string answer = "HTTP/1.1 302 Found\r\nLocation: " + url +
+                               "\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    REQUIRE(::send(connection_, answer.data(), answer.size(), MSG_NOSIGNAL) > 0);
+    ::close(std::exchange(connection_, -1));
+  }
+  bool was_asked() const {
+    pollfd waiting{listener_, POLLIN, 0};
+    return ::poll(&waiting, 1, 0) == 1;
   }
   void close_by_half() const { ::shutdown(connection_, SHUT_WR); }
   void reset() {
@@ -126,7 +143,7 @@ class SilentServer {
 std::vector<std::string> subjects(const std::optional<std::vector<Commit>>& commits) {
   REQUIRE(commits);
   std::vector<std::string> result;
-  for (const auto& commit : *commits) result.push_back(commit.subject());
+  for (const auto& commit : *commits) result.push_back(commit.subject);
   return result;
 }
 
@@ -258,6 +275,36 @@ TEST_CASE("a remote that drips, closes by half or resets is given up") {
   CHECK(repository.resolve("main") == first);
 }
 
+TEST_CASE("a redirect of a remote leads git to no other host") {
+  Upstream upstream;
+  SilentServer remote, other;
+  auto options = upstream.options();
+  options.url = remote.url("http");
+  Repository repository(options);
+  auto fetched = std::async(std::launch::async, [&] { repository.fetch(); });
+  remote.redirect_to(other.url("http") + "/info/refs?service=git-upload-pack");
+  CHECK_THROWS_WITH(fetched.get(),
+                    Catch::Contains("302") && Catch::Contains("redirects are not followed"));
+  CHECK_FALSE(other.was_asked());
+}
+
+TEST_CASE("a copy that has more bytes than it may is brought no more") {
+  Upstream upstream;
+  const auto first = upstream.commit("first", {{"a.py", "1"}});
+  auto options = upstream.options();
+  Repository(options).fetch();
+  upstream.commit("second", {{"a.py", "2"}});
+  options.most_bytes = 10;
+  Repository repository(options);
+  const auto half = options.path / "objects" / "aa" / "tmp_obj_1a2b3c";
+  fs::create_directories(half.parent_path());
+  std::ofstream(half) << "half";
+  CHECK_THROWS_WITH(repository.fetch(),
+                    Catch::Contains("more than 10 bytes, the limit of [repository] most_bytes"));
+  CHECK(repository.resolve("main") == first);
+  CHECK_FALSE(fs::exists(half));
+}
+
 TEST_CASE("a password in the address of a remote is in no message") {
   Upstream upstream;
   auto options = upstream.options();
@@ -335,7 +382,7 @@ TEST_CASE("a range follows first parents only, oldest first, without its good en
   CHECK_FALSE(repository.range(first, *CommitSha::parse(std::string(40, 'e'))));
 }
 
-TEST_CASE("a commit has its author, message, time, tree and parents") {
+TEST_CASE("a commit has its author, subject, time, tree and parents") {
   Upstream upstream;
   const auto first = upstream.commit("first", {{"a.py", "1"}});
   ::setenv("GIT_COMMITTER_DATE", "2026-08-20T07:30:00Z", 1);
@@ -349,12 +396,27 @@ TEST_CASE("a commit has its author, message, time, tree and parents") {
   REQUIRE(commit);
   CHECK(commit->sha == second);
   CHECK(commit->author_name == "Grace");
-  CHECK(commit->subject() == "Say it (#7)");
-  CHECK(commit->message == "Say it (#7)\n\nwhy\n");
+  CHECK(commit->subject == "Say it (#7)");
   CHECK(to_rfc3339(commit->committed_at) == "2026-08-20T07:30:00Z");
   CHECK(commit->parents == std::vector{first});
   CHECK(commit->tree == repository.find(first)->tree);
   CHECK_FALSE(repository.find(*CommitSha::parse(std::string(40, 'e'))));
+}
+
+TEST_CASE("of a subject and a name of megabytes the begin is read") {
+  Upstream upstream;
+  const auto first = upstream.commit("first", {});
+  std::ofstream(upstream.path() / "long") << std::string(5 << 20, 'x');
+  upstream.git("-c user.name=" + std::string(9000, 'y') + " commit -q --allow-empty -F long");
+  Repository repository(upstream.options());
+  repository.fetch();
+  const auto commit = repository.find(upstream.head());
+  REQUIRE(commit);
+  CHECK(commit->subject == std::string(1000, 'x'));
+  CHECK(commit->author_name == std::string(1000, 'y'));
+  CHECK(repository.find(commit->sha)->tree == commit->tree);  // what was kept of it
+  CHECK(repository.resolve(commit->sha.brief()) == commit->sha);
+  CHECK(subjects(repository.range(first, commit->sha)) == std::vector{commit->subject});
 }
 
 TEST_CASE("bytes that are no UTF-8 in a message are replaced") {
@@ -363,7 +425,7 @@ TEST_CASE("bytes that are no UTF-8 in a message are replaced") {
       "-c i18n.commitEncoding=ISO-8859-1 commit -q --allow-empty -m 'caf\xe9 \xc3\xa9t\xc3\xa9'");
   Repository repository(upstream.options());
   repository.fetch();
-  CHECK(repository.find(upstream.head())->subject() == "caf\xEF\xBF\xBD \xc3\xa9t\xc3\xa9");
+  CHECK(repository.find(upstream.head())->subject == "caf\xEF\xBF\xBD \xc3\xa9t\xc3\xa9");
 }
 
 TEST_CASE("changed paths are added, modified and deleted; a rename is both ends") {

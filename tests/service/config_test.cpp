@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "service/local_runner.hpp"
 #include "tests/service/builds/support.hpp"
 #include "tests/support/source_tree.hpp"
 
@@ -73,6 +74,7 @@ main = "trunk"
 nightly = "release/nightly"
 fetch_timeout = 600
 fetch_stall_timeout = 20
+most_bytes = 3_000_000
 [project]
 file = ""
 [night]
@@ -263,6 +265,7 @@ TEST_CASE("every key of the configuration arrives") {
   CHECK(config.repository.nightly == "release/nightly");
   CHECK(config.repository.fetch_timeout.count() == 600);
   CHECK(config.repository.fetch_stall_timeout.count() == 20);
+  CHECK(config.repository.most_bytes == 3'000'000);
   CHECK(config.night.at == "23:59");
   CHECK_FALSE(config.night.on_new_build);
   CHECK(config.night.workloads == std::vector<std::string>{"python/*/eval/cpu/**"});
@@ -346,7 +349,7 @@ TEST_CASE("what is wrong in a configuration is told in lines that name file, lin
       {"role", "[[token]]\nname = \"a\"\nrole = \"root\"\n", ":7: token.role: must be \"read\","},
       {"class by its name",
        "[[token]]\nname = \"a\"\nrole = \"runner\"\nmachine_classes = [\"lab\"]\n",
-       ":8: token.machine_classes: 'lab' is no fingerprint"},
+       ":8: token.machine_classes: must hold fingerprints"},
       {"classes of a reader",
        "[[token]]\nname = \"a\"\nrole = \"read\"\nmachine_classes = [\"lab\"]\n",
        ":8: token.machine_classes: is only for a token of role \"runner\""},
@@ -363,9 +366,9 @@ TEST_CASE("what is wrong in a configuration is told in lines that name file, lin
       {"share out of range", "[calibration]\nshare = \"60%\"\n",
        ":6: calibration.share: must be a share from 0 to 0.5"},
       {"folder as secret", "[webhook]\nsecret_file = \"/tmp\"\n",
-       ":6: webhook.secret_file: /tmp is a folder; name a file"},
+       ":6: webhook.secret_file: must name a file, not a folder"},
       {"missing secret", "[webhook]\nsecret_file = \"none\"\n",
-       ":6: webhook.secret_file: there is no "},
+       ":6: webhook.secret_file: must name a file that is there"},
       {"threshold without one", "[[threshold]]\nmetric = \"*\"\n",
        ":5: threshold.threshold: is requ"},
       {"floor of all metrics", "[[threshold]]\nfloor = 1\n",
@@ -385,7 +388,7 @@ TEST_CASE("what is wrong in a configuration is told in lines that name file, lin
        ":6: source.ci.mirror: must be \"off\", \"searches\" or \"days:14\", not 'days'"},
       {"unknown key of CI", "[source.ci]\nbuckets = \"x\"\n", ":6: source.ci.buckets: unknown key"},
       {"CI's token", "[source.ci]\nenvironments = [\"a\"]\ntoken_file = \"none\"\n",
-       ":7: source.ci.token_file: there is no "},
+       ":7: source.ci.token_file: must name a file that is there"},
       {"no TOML", "[night\n", ":5"},
       {"same key twice", "[night]\nruns = 5\nruns = 6\n", ":7"},
   }));
@@ -425,11 +428,11 @@ repository = "pytorch/pytorch"
       at + "3: service.prot: unknown key; there are address, credentials_file, data, host_names, "
            "open_reads, port, port_file, public_url, samples_days, trusted_proxies",
       at + "5: source.index: must be text in quotes",
-      at + "6: source.directory: there is no " + (folder / "nowhere").string(),
+      at + "6: source.directory: there is no '" + (folder / "nowhere").string() + "'",
       at + "7: repository.url: is required: the repository whose commits are watched",
       at + "9: detection.threshold: 7 is no share; did you mean \"7%\" or 0.07?",
       at + "10: detection.screen_z: must be a number from 0 to 10",
-      at + "12: webhook.secret_file: there is no " + (folder / "none").string(),
+      at + "12: webhook.secret_file: must name a file that is there, never hold the secret itself",
       at + "14: nite: unknown key; there are calibration, detection, environment, night, project, "
            "queue, report, repository, search, service, source, threshold, token, webhook"};
   CHECK(lines == expected);
@@ -445,6 +448,28 @@ TEST_CASE("a secret that everybody can read is named with what to do") {
   const auto warnings = exposed_secrets(load_config(file));
   REQUIRE(warnings.size() == 1);
   CHECK_THAT(warnings[0], Contains(secret.string()) && Contains("chmod o-rwx"));
+}
+
+TEST_CASE("tokens of runners that no machine class binds are named") {
+  Config config;
+  CHECK_FALSE(unbound_runner_tokens(config));
+  const auto lab = *Sha256::parse(std::string(64, 'a'));
+  config.tokens = {{"reader", web::Role::read, ""},
+                   {"bound", web::Role::runner, "", {lab}},
+                   {"first", web::Role::runner, ""},
+                   {"second", web::Role::runner, ""}};
+  CHECK_THAT(*unbound_runner_tokens(config),
+             Contains("any machine class: first, second; name each token's machine_classes"));
+}
+
+TEST_CASE("the runner beside a service logs in and reaches what the service may") {
+  Config config;
+  CHECK(local_runner_options(config, "").empty());
+  config.service.credentials_file = "/etc/logins";
+  config.environment.internal = {"https://a.test", "https://b.test"};
+  CHECK(local_runner_options(config, "/etc/commands.toml") ==
+        std::vector<std::string>{"--commands", "/etc/commands.toml", "--credentials", "/etc/logins",
+                                 "--internal", "https://a.test", "--internal", "https://b.test"});
 }
 
 TEST_CASE(
@@ -534,6 +559,36 @@ TEST_CASE("an address with a secret is refused, and the secret is not repeated")
   const std::string told = error_of(write_file(folder / "n.toml", wrong));
   CHECK_THAT(told, Contains("has a ") || Contains("without a query"));
   CHECK_THAT(told, !Contains("hush") && !Contains("hu/sh"));
+}
+
+TEST_CASE("a secret in the place of a file's name or of a role is not repeated") {
+  const auto wrong = GENERATE(as<std::string>(), "[service]\ncredentials_file = \"hush\"\n",
+                              "[webhook]\nsecret_file = \"hush\"\n",
+                              "[report]\ntracker = \"github\"\ntoken_file = \"hush\"\n",
+                              "[source.ci]\nenvironments = [\"a\"]\ntoken_file = \"hush\"\n",
+                              "[[token]]\nname = \"a\"\nrole = \"hush\"\n",
+                              "[[token]]\nname = \"a\"\nrole = \"runner\"\nsha256 = \"hush\"\n"
+                              "machine_classes = [\"hush\"]\n");
+  CAPTURE(wrong);
+  const ScratchFolder folder;
+  const std::string told = error_of(write_file(folder / "n.toml", wrong));
+  CHECK_THAT(told, Contains(": must ") && !Contains("hush"));
+}
+
+TEST_CASE("a wrong value is repeated short, on its line, without control characters") {
+  const std::string value = "\\u001B[2J\\nforged" + std::string(1 << 20, 'x');
+  const auto wrong =
+      GENERATE(as<std::string>(), "[night]\nat = \"VALUE\"\n", "[night]\nworkloads = [\"VALUE\"]\n",
+               "[night]\nmetrics = [\"VALUE\"]\n", "[night]\n\"VALUE\" = 1\n",
+               "[source]\nindex = \"VALUE\"\n", "[source]\ndirectory = \"VALUE\"\n",
+               "[detection]\nthreshold = \"VALUE\"\n", "[report]\ntracker = \"VALUE\"\n");
+  CAPTURE(wrong);
+  const ScratchFolder folder;
+  std::string text = wrong;
+  const auto file = write_file(folder / "n.toml", text.replace(text.find("VALUE"), 5, value));
+  const std::string told = error_of(file);
+  CHECK(told.size() < 2'000);
+  CHECK_THAT(told, !Contains("\x1B") && !Contains("\nforged"));
 }
 
 TEST_CASE("the account of ssh is no secret") {

@@ -26,7 +26,7 @@ CommitSha LiteralGraph::add(const std::string& branch, const std::string& messag
                 .tree = tree,
                 .parents = {},
                 .author_name = "Ada Author",
-                .message = message,
+                .subject = message.substr(0, message.find('\n')),
                 .committed_at = Time(std::chrono::hours(24 * 20000)) +
                                 std::chrono::minutes(static_cast<std::int64_t>(number))};
   if (const auto tip = branches_.find(branch); tip != branches_.end()) {

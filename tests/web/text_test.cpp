@@ -14,7 +14,9 @@ TEST_CASE("Targets are decoded segment by segment") {
   CHECK(parse_target("/?&&x")->query == std::map<std::string, std::string>{{"x", ""}});
   CHECK(parse_target("https://host:1/p")->path == "/p");
   CHECK(parse_target("http://host")->path == "/");
-  for (const auto* bad : {"", "a", "*", "/%", "/%4", "/%g0", "/a%00", "/?%", "/?a=%00", "/a b"})
+  for (const auto* bad :
+       {"", "a", "*", "/%", "/%4", "/%g0", "/a%00", "/?%", "/?a=%00", "/a b", "ftp://host/",
+        "mailto:a@host", "http:/p", "http://", "http://user@host/", "http://a%2eb/"})
     CHECK_FALSE(parse_target(bad));
 }
 

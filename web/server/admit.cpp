@@ -46,12 +46,18 @@ std::optional<Response> Connection::admit() {
   return admit_role();
 }
 
-std::optional<Response> Connection::refuse_host() const {
+std::optional<Response> Connection::refuse_host() {
   const auto& head = reader_.head();
   const auto given = request_->header("host");
-  if (!given && head.http_1_0) return std::nullopt;
-  const auto host = given ? host_in(*given) : std::nullopt;
-  if (!host) return problem(400, "Bad host", "The header Host is missing or names no host.");
+  auto host = given ? host_in(*given) : std::nullopt;
+  if (!host && (given || !head.http_1_0))
+    return problem(400, "Bad host", "The header Host is missing or names no host.");
+  // RFC 9112, section 3.2.2: a target that is a URL says whom it is for, in place of Host.
+  if (!head.target.starts_with('/')) {
+    host = host_of(head.target);
+    request_->headers["host"] = *host;  // which parse_target() has found
+  }
+  if (!host) return std::nullopt;
   // What a page may have a browser read without a token; whatever changes something needs a secret.
   const bool reads = head.method == "GET" || head.method == "HEAD";
   if (!reads || principal_ || state_->host_names.allow(*host)) return std::nullopt;

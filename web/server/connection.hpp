@@ -71,7 +71,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // is read.
   std::optional<Response> admit();
   std::optional<Response> admit_role();
-  std::optional<Response> refuse_host() const;
+  std::optional<Response> refuse_host();
   std::optional<Response> refuse_by_head() const;  // what its route does not even read a body of
   boost::asio::awaitable<std::optional<Response>> judge_head();  // as Route::judge says
   void call_judge();

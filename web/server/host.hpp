@@ -15,7 +15,8 @@ class HostNames {
   // Throws std::invalid_argument that quotes what is no name.
   explicit HostNames(const std::vector<std::string>& names);
   // `host` is what web::host_in() gives. Addresses pass, and names that nobody can own in the
-  // public DNS: of one label, or below localhost, local, internal or home.arpa.
+  // public DNS: of one label that is no country's, or below localhost, local, internal or
+  // home.arpa.
   bool allow(const std::string& host) const;
 
  private:

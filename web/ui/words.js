@@ -114,10 +114,15 @@ export function machineName(machine) {
   return cpu ?? `class ${machine.id}`;
 }
 
+/** A spreadsheet computes a cell that begins so, whoever wrote its text. A quantity is none. */
+const isFormula = (text) => /^[=+\-@\t\r\n＝＋－＠]/.test(text)
+  && !/^[+-]?[\d.,]+( ?[%\p{L}/]+)?$/u.test(text);
+
 /** Rows of cells as a CSV file's text. */
 export const csv = (rows) => rows.map((row) => row.map((cell) => {
-  const text = cell === null || cell === undefined ? "" : String(cell);
-  return /[",\n]/.test(text) ? `"${text.replaceAll("\"", "\"\"")}"` : text;
+  const written = cell === null || cell === undefined ? "" : String(cell);
+  const text = isFormula(written) ? `'${written}` : written;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll("\"", "\"\"")}"` : text;
 }).join(",")).join("\n") + "\n";
 
 /** Words in any part of a workload's name become a glob; a glob is taken as it is. */

@@ -5,6 +5,7 @@
 #include "service/builds/ci/retry_after.hpp"
 #include "service/builds/ci/trouble.hpp"
 #include "service/report/github_rest.hpp"
+#include "storage/base/foreign_text.hpp"
 
 namespace nightjar::service::ci {
 
@@ -80,7 +81,7 @@ RemoteObject Bucket::head_at(const std::string& url) {
   const std::string& text = length->second;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), object.size_bytes);
   if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size())
-    throw Unanswered(answered(request, response) + " with the length '" + text + "'");
+    throw Unanswered(answered(request, response) + " with the length " + in_quotes(text));
   return object;
 }
 

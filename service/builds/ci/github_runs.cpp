@@ -4,6 +4,7 @@
 
 #include "service/builds/ci/trouble.hpp"
 #include "service/report/github_rest.hpp"
+#include "storage/base/foreign_text.hpp"
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
@@ -78,7 +79,7 @@ GithubRuns::Page GithubRuns::get(const std::string& url, const CommitSha& commit
     throw Unanswered("GET " + url + ": GitHub's answer makes no sense: " + error.what());
   }
   if (!page.next.empty() && !page.next.starts_with(api_ + "/"))
-    throw Unanswered("GET " + url + ": the next page would be elsewhere, " + page.next);
+    throw Unanswered("GET " + url + ": the next page would be elsewhere, " + in_quotes(page.next));
   if (remembered_.size() >= most_remembered) remembered_.clear();
   if (!page.etag.empty()) remembered_[url] = page;
   return page;

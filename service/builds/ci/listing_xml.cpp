@@ -7,10 +7,13 @@
 #include <optional>
 
 #include "service/builds/ci/trouble.hpp"
+#include "storage/base/foreign_text.hpp"
 
 namespace nightjar::service::ci {
 
 namespace {
+
+constexpr std::size_t most_keys = 1000;  // of a page, as S3 has it
 
 constexpr std::string_view s3_namespace = "http://s3.amazonaws.com/doc/2006-03-01/";
 
@@ -47,7 +50,7 @@ std::uint64_t number(const std::string& text, std::string_view name) {
   std::uint64_t value = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || parsed.ec != std::errc() || parsed.ptr != text.data() + text.size())
-    no_listing("its " + std::string(name) + " is '" + text + "'");
+    no_listing("its " + std::string(name) + " is " + in_quotes(text));
   return value;
 }
 
@@ -58,6 +61,8 @@ ListingPage read_listing(std::string_view xml, std::string_view prefix) {
       xmlReadMemory(xml.data(), static_cast<int>(xml.size()), nullptr, nullptr,
                     XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING),
       xmlFreeDoc);
+  // Its entities could stand for any amount of text.
+  if (document && document->intSubset) no_listing("it has a document type");
   const xmlNode* root = document ? xmlDocGetRootElement(document.get()) : nullptr;
   if (!root || !is_element(*root, "ListBucketResult"))
     no_listing("it is no whole ListBucketResult document");
@@ -66,8 +71,10 @@ ListingPage read_listing(std::string_view xml, std::string_view prefix) {
   for (xmlNode* child = root->children; child; child = child->next) {
     if (!is_element(*child, "Contents")) continue;
     ListedObject object{required(*child, "Key"), number(required(*child, "Size"), "Size")};
-    if (!object.key.starts_with(prefix)) no_listing("its key '" + object.key + "' is not below it");
+    if (!object.key.starts_with(prefix))
+      no_listing("its key " + in_quotes(object.key) + " is not below it");
     page.objects.push_back(std::move(object));
+    if (page.objects.size() > most_keys) no_listing("a page of it has more than 1000 keys");
   }
   if (number(required(*root, "KeyCount"), "KeyCount") != page.objects.size())
     no_listing("it does not have as many keys as it says");

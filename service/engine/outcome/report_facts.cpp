@@ -362,7 +362,7 @@ void add_unattributed(const EngineView& view, const Regression& regression, Repo
 ReportCommit commit_facts(const EngineView& view, const CommitSha& sha) {
   ReportCommit facts{sha, "", "", {}};
   if (const auto commit = view.graph.find(sha)) {
-    facts.subject = commit->subject();
+    facts.subject = commit->subject;
     facts.author = commit->author_name;
     facts.date = commit->committed_at;
   }

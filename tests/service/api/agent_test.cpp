@@ -379,6 +379,19 @@ TEST_CASE("A waiting claim gets the job as soon as one is queued") {
   CHECK(claimed.json["attempt"] == 1);
 }
 
+TEST_CASE("Of a runner's claims only the latest waits") {
+  Shop shop;
+  const auto requests = shop.world.server.counters().requests;
+  auto first = std::async(std::launch::async, [&] { return shop.claim(50).status; });
+  while (shop.world.server.counters().requests == requests) std::this_thread::yield();
+  shop.world.on_writer([] {});  // the claim waits now
+  auto second = std::async(std::launch::async, [&] { return shop.claim(50).status; });
+  CHECK(first.get() == 204);
+  shop.add_job();
+  shop.world.context.claims.notify();
+  CHECK(second.get() == 200);
+}
+
 TEST_CASE("A claim ends with nothing after its time, and when the server stops") {
   Shop shop;
   CHECK(shop.claim(.05).status == 204);

@@ -72,6 +72,8 @@ TEST_CASE("No text of a CSV cell begins a formula, and numbers stay numbers") {
   CHECK(cell("@SUM(A1)") == "'@SUM(A1)");
   CHECK(cell("\t=1") == "'\t=1");
   CHECK(cell("\r=1") == "\"'\r=1\"");
+  CHECK(cell("\n=1") == "\"'\n=1\"");
+  for (const std::string wide : {"＝1", "＋1", "－1", "＠A1"}) CHECK(cell(wide) == "'" + wide);
   CHECK(cell("a=1") == "a=1");
 }
 

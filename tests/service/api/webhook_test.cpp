@@ -74,7 +74,16 @@ TEST_CASE("A delivery is used once") {
   CHECK(replay.status == 202);
   CHECK(replay.json["action"] == "ignored");
   CHECK(hook.nights() == 1);
-  CHECK(hook.deliver("push", push(), "d-2").json["action"] == "night_started");
+  auto next = push();
+  next["after"] = "1";
+  CHECK(hook.deliver("push", next, "d-2").json["action"] == "night_started");
+}
+
+TEST_CASE("A delivery that was seen is of no use under another id") {
+  Hook hook;
+  CHECK(hook.deliver("push", push(), "d-1").json["action"] == "night_started");
+  CHECK(hook.deliver("push", push(), "d-2").json["action"] == "ignored");
+  CHECK(hook.nights() == 1);
 }
 
 TEST_CASE("A workflow run starts a night when it has completed on the nightly branch") {

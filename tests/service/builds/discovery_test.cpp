@@ -101,8 +101,8 @@ TEST_CASE_METHOD(World, "a first start takes the last days for rows and proves t
   CHECK(changes.settled->state == BuildState::proved);
   CHECK(dates(BuildState::found) == Dates{"2026-08-18", "2026-08-19"});
   CHECK(artifacts.holds(*changes.settled->sha256));
-  CHECK(graph.find(*changes.settled->commit)->message == "Work of 20");
-  CHECK(graph.find(*changes.settled->nightly_commit)->message.starts_with("2026-08-20 nightly"));
+  CHECK(graph.find(*changes.settled->commit)->subject == "Work of 20");
+  CHECK(graph.find(*changes.settled->nightly_commit)->subject.starts_with("2026-08-20 nightly"));
 
   CHECK_FALSE(discovery->tick(db).settled);
   CHECK(source.fetches == 1);
@@ -332,7 +332,7 @@ TEST_CASE_METHOD(World, "a wheel that is broken as a package is unusable, and th
     std::string bytes = nightjar::test::read_file(file);
     bytes[bytes.find("PK\x07\x08") - 3] ^= 0x55;  // of what is packed before the descriptor
     nightjar::test::write_file(file, bytes);
-    reason = "its member torch/__init__.py cannot be read";
+    reason = "its member 'torch/__init__.py' cannot be read";
   }
   SECTION("path traversal") {
     members.emplace_back("../../evil.py", "x");

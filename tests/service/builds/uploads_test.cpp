@@ -81,3 +81,20 @@ TEST_CASE("A builder, and all of them together, may have so much on its way") {
   uploads.remove({1});
   CHECK(uploads.append({{4}, {7}, hash}, 0, part) == 600);
 }
+
+TEST_CASE("Of logs the oldest go where all together have too many bytes") {
+  const nightjar::test::ScratchFolder folder;
+  const auto is_there = [&](std::int64_t job) {
+    return std::filesystem::exists(log_file(folder.path(), JobId{job}));
+  };
+  const auto now = std::filesystem::file_time_type::clock::now();
+  for (std::int64_t job = 1; job <= 3; ++job) {
+    store_log(folder.path(), JobId{job}, "1234", 12);
+    std::filesystem::last_write_time(log_file(folder.path(), JobId{job}),
+                                     now - std::chrono::hours(job == 2 ? 9 : 1));
+  }
+  store_log(folder.path(), JobId{3}, "5678", 12);
+  CHECK((is_there(1) && is_there(2) && is_there(3)));
+  store_log(folder.path(), JobId{4}, "1", 12);
+  CHECK((is_there(1) && !is_there(2) && is_there(3) && is_there(4)));
+}

@@ -90,6 +90,40 @@ TEST_CASE("a wheel with a member that has no business there is refused") {
   CHECK_THROWS_WITH(read_wheel(folder / "w.whl"), Contains(row.reason));
 }
 
+TEST_CASE("a wheel whose texts have more bytes than any honest one's is refused") {
+  const ScratchFolder folder;
+  const nightjar::test::WheelRecipe recipe;
+  const std::size_t megabyte = 1 << 20;
+  const auto [name, megabytes] =
+      GENERATE(table<std::string, std::size_t>({{"METADATA", 9}, {"RECORD", 33}, {"WHEEL", 2}}));
+  Members members = recipe.members();
+  std::erase_if(members, [&, &what = name](const auto& member) {
+    return member.first.ends_with("/" + what);
+  });
+  members.emplace_back(recipe.info() + "/" + name, std::string(megabytes * megabyte, 'x'));
+  nightjar::test::write_zip(folder / "w.whl", members);
+  CHECK_THROWS_WITH(read_wheel(folder / "w.whl"),
+                    Contains("/" + name + "' has more than " +
+                             std::to_string((megabytes - 1) * megabyte) + " bytes"));
+}
+
+TEST_CASE("a wheel that lists more members than any honest one is refused before they are kept") {
+  const ScratchFolder folder;
+  std::string directory;
+  for (int i = 0; i <= 400'000; ++i) directory += "PK\1\2";
+  nightjar::test::write_file(folder / "w.whl", directory);
+  CHECK_THROWS_WITH(read_wheel(folder / "w.whl"), "it has more than 400000 members");
+}
+
+TEST_CASE("a wheel that requires more packages than any honest one is unusable") {
+  std::string text;
+  for (int i = 0; i < 10'100; ++i) text += "Requires-Dist: a" + std::to_string(i) + "\n";
+  WheelFacts facts;
+  read_metadata(text, facts);
+  CHECK(facts.unreadable == "its METADATA requires more than 10,000 packages");
+  CHECK(facts.requires_dist.size() == 10'000);
+}
+
 TEST_CASE("a wheel without what tells its identity is refused") {
   const ScratchFolder folder;
   const nightjar::test::WheelRecipe recipe;

@@ -10,6 +10,7 @@
 #include "service/report/report.hpp"
 #include "tests/service/report/examples.hpp"
 #include "tests/support/github/double.hpp"
+#include "tests/web/served.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service;
@@ -192,6 +193,59 @@ TEST_CASE("A comment is found on a later page") {
   GithubTracker tracker(f.config, f.clock);
   CHECK(std::get<bool>(tracker.has_comment(1, "comment 229 end")));
   CHECK_FALSE(std::get<bool>(tracker.has_comment(1, "comment 230 end")));
+}
+
+namespace {
+
+// Answers as the tests say, be it GitHub's way or not.
+struct LyingGithub {
+  web::Served site;
+  int asked = 0;
+  SystemClock clock;
+
+  void answer(web::Method method, const std::string& path, const json& body,
+              const std::string& next = "") {
+    site.server->add(web::route(method, path, [=, this](const web::Request&, web::Respond respond) {
+      ++asked;
+      auto response = web::json_response(body.dump());
+      if (!next.empty())
+        response.headers.emplace_back("Link", "<" + url() + next + ">; rel=\"next\"");
+      respond(response);
+    }));
+  }
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(site.server->port()); }
+  GithubTracker tracker() const {
+    ::setenv("NIGHTJAR_GITHUB_TOKEN", "t", 1);
+    return GithubTracker({url(), "octo/perf", "", "nightjar", 5000ms}, clock);
+  }
+  ~LyingGithub() { ::unsetenv("NIGHTJAR_GITHUB_TOKEN"); }
+};
+
+}  // namespace
+
+TEST_CASE("Comments without end are asked for a hundred pages long") {
+  LyingGithub github;
+  const std::string comments = "/repos/octo/perf/issues/1/comments";
+  github.answer(web::Method::get, comments, json::array(), comments);
+  github.site.start();
+  auto tracker = github.tracker();
+  CHECK_THAT(transient(tracker.has_comment(1, "none")).what,
+             Catch::Contains("more than 100 pages of comments"));
+  CHECK(github.asked == 100);
+}
+
+TEST_CASE("An issue has a number, and a link that is an address") {
+  LyingGithub github;
+  const std::string issues = "/repos/octo/perf/issues";
+  const auto number = GENERATE(json(7), json(-7), json(~std::uint64_t{0}), json("7"), json());
+  github.answer(web::Method::post, issues,
+                {{"number", number}, {"html_url", "javascript:alert(1)"}, {"state", "open"}});
+  github.site.start();
+  const auto opened = github.tracker().open_issue("title", "body", {});
+  if (number == 7)
+    CHECK(std::get<Issue>(opened).url.empty());
+  else
+    CHECK_THAT(transient(opened).what, Catch::Contains("is no issue"));
 }
 
 TEST_CASE("A rate limit is waited out for as long as GitHub says") {

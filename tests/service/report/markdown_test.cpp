@@ -25,6 +25,8 @@ TEST_CASE("Plain text shows as written and reaches nobody") {
       {"code", "`x`", "\\`x\\`"},
       {"entity", "&commat;jane", "\\&commat;jane"},
       {"emphasis", "__init__ *a*", "\\_\\_init\\_\\_ \\*a\\*"},
+      {"hidden mention", "@\u200B\U000E0041jane", "@" + zwsp + "jane"},
+      {"hidden reference", "#\u20601", "#" + zwsp + "1"},
       {"backslash", "a\\|b", "a\\\\\\|b"},
   }));
   INFO(c.name);

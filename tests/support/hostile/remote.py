@@ -2,10 +2,13 @@
 sending its commits. It wants a user and a password, so that it has something to repeat."""
 import base64
 import http.server
+import os
+import struct
 import threading
+import zlib
 
 HASH = "1" * 40
-BAND_PROGRESS, BAND_ERROR = b"\x02", b"\x03"
+BAND_PACK, BAND_PROGRESS, BAND_ERROR = b"\x01", b"\x02", b"\x03"
 MOST = 65_000  # bytes of one packet
 
 
@@ -43,7 +46,25 @@ def endless(_):
     return b"Counting objects:  50% (1/2)\r" * 2_000
 
 
-MOODS = {mood.__name__: mood for mood in (long_line, huge_line, terminal, repeat, endless)}
+def endless_pack(_):
+    return b"Receiving objects"
+
+
+MOODS = {mood.__name__: mood
+         for mood in (long_line, huge_line, terminal, repeat, endless, endless_pack)}
+
+
+def pack():
+    """A pack of a thousand objects, whose first one never ends."""
+    blob, size = 3, 1 << 40
+    header, size = [blob << 4 | size & 15], size >> 4
+    while size:
+        header[-1] |= 0x80
+        header, size = header + [size & 0x7F], size >> 7
+    stored = zlib.compressobj(0)
+    yield b"PACK" + struct.pack(">II", 2, 1000) + bytes(header)
+    while True:
+        yield stored.compress(os.urandom(MOST))
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -80,6 +101,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(band(BAND_PROGRESS, said + b"\n"))
             while self.server.mood == "endless":
                 self.wfile.write(band(BAND_PROGRESS, said))
+            for part in pack() if self.server.mood == "endless_pack" else ():
+                self.wfile.write(band(BAND_PACK, part))
             self.wfile.write(band(BAND_ERROR, said))
         except OSError:  # git has gone
             pass

@@ -65,7 +65,16 @@ TEST_CASE("a page that contradicts itself is refused") {
   const std::string whole = "<IsTruncated>false</IsTruncated>";
   const std::string sane = "<Prefix>p/</Prefix><KeyCount>1</KeyCount>";
   CHECK(read_listing(page(sane + whole + object), "p/").objects.size() == 1);
+  std::string many = "<Prefix>p/</Prefix><KeyCount>1001</KeyCount>" + whole;
+  for (int i = 0; i < 1001; ++i) many += object;
+  std::string laughs = "<!DOCTYPE x [<!ENTITY a0 \"<Contents/>\">";
+  for (int i = 1; i < 30; ++i) {
+    const std::string before = "&a" + std::to_string(i - 1) + ";";
+    laughs += "<!ENTITY a" + std::to_string(i) + " \"" + before + before + "\">";
+  }
   const std::string bad[] = {
+      page(many),
+      laughs + "]>" + page("<Prefix>&a29;</Prefix><KeyCount>0</KeyCount>" + whole),
       page(sane + "<IsTruncated>true</IsTruncated>" + object),
       page("<Prefix>p/</Prefix><KeyCount>2</KeyCount>" + whole + object),
       page("<Prefix>q/</Prefix><KeyCount>1</KeyCount>" + whole + object),
