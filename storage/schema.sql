@@ -111,9 +111,9 @@ CREATE TABLE job (
   put_off INTEGER NOT NULL DEFAULT 0 CHECK (put_off >= 0),
   -- Since when no live runner can claim it; NULL: one can.
   unclaimable_since_us INTEGER,
-  -- Of the runner that claimed the job last.
+  -- The facts of the runner that claimed the job last.
   facts INTEGER REFERENCES machine_facts (id),
-  -- Of the session's builds. NULL: it has none, as a build from source.
+  -- That of the session's builds. NULL: it has none, as a build from source.
   variant TEXT,
   CHECK ((state = 'leased') = (lease_until_us IS NOT NULL))
 ) STRICT;
@@ -527,7 +527,7 @@ CREATE TABLE locked_package (
   PRIMARY KEY (lock, name)
 ) STRICT, WITHOUT ROWID;
 
--- Of a regression whose ends have different packages. The ratios are the parts of the change: of the source and of
+-- What was worse at ends that have different packages. The ratios are the parts of the change, by the source and by
 -- the packages; their product is the whole.
 CREATE TABLE attribution (
   regression INTEGER PRIMARY KEY REFERENCES regression (id),
@@ -601,7 +601,7 @@ CREATE TABLE package_search (
   sessions INTEGER NOT NULL CHECK (sessions >= 0),
   spent_seconds REAL NOT NULL CHECK (spent_seconds >= 0),
   expected_runs REAL NOT NULL CHECK (expected_runs >= 0),
-  -- Of what is asked of the indexes: they did not answer so often, and are asked again then.
+  -- How often the indexes did not answer, and when they are asked again.
   failures INTEGER NOT NULL CHECK (failures >= 0),
   not_before_us INTEGER,
   started_at_us INTEGER NOT NULL,

@@ -26,7 +26,7 @@ std::string tracking_ref(std::string_view branch) {
   return std::string("refs/remotes/") + remote_name + "/" + std::string(branch);
 }
 
-// Of whatever object. nullopt too if several begin so.
+// The id of the one object, of any kind, that begins with these digits; nullopt if several do.
 std::optional<CommitSha> object_that_begins(git_repository* repository, std::string_view digits) {
   git_oid begin, whole;
   git_odb* objects = nullptr;

@@ -43,9 +43,9 @@ class Repository final : public CommitGraph {
   Repository(const Repository&) = delete;
   Repository& operator=(const Repository&) = delete;
 
-  // A killed fetch leaves the branches as they were, and what it brought is not used. The same holds
-  // for a fetch that is ended because the copy has too many bytes. If the folder of the copy is gone,
-  // it is cloned again.
+  // A killed fetch leaves the branches as they were, and what it brought is not used. The same
+  // holds for a fetch that is ended because the copy has too many bytes. If the folder of the copy
+  // is gone, it is cloned again.
   void fetch() override;
   // Asks the remote, and brings nothing: which of the branches it lacks. Throws as fetch() does.
   std::vector<std::string> missing_branches();

@@ -27,8 +27,8 @@ class Claims {
   // On the writer's executor: answers with a job (200), or after `patience` with none (204).
   void claim(const web::Request& request, RunnerId runner, std::chrono::milliseconds patience,
              web::Respond respond);
-  // Offers queued jobs to waiting claims. The one that waits longest comes first, and each has a task
-  // of its own, so that others' work comes in between. From any thread.
+  // Offers queued jobs to waiting claims. The one that waits longest comes first, and each has a
+  // task of its own, so that others' work comes in between. From any thread.
   void notify();
   // Ends all waiting, now and later. From any thread.
   void stop();

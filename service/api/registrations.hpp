@@ -11,7 +11,7 @@
 
 namespace nightjar::service::api {
 
-// Of one token, within a day. Each runner costs every tick something, and each workload of a
+// What one token may register within a day. Each runner costs every tick something, and each workload of a
 // machine class costs every night a part of a session. Runners of a class that announce the same
 // workloads count as one.
 struct RegistrationLimits {

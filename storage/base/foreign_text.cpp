@@ -31,7 +31,7 @@ std::size_t sequence_length(std::string_view text) {
   return length;
 }
 
-// Of a valid sequence.
+// Decodes a valid sequence.
 char32_t code_point(std::string_view sequence) {
   const auto lead = static_cast<unsigned char>(sequence[0]);
   char32_t point = sequence.size() == 1 ? lead : lead & (0x7Fu >> sequence.size());

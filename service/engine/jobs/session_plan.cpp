@@ -38,7 +38,7 @@ using Placed = std::tuple<std::size_t, std::string, int>;
 using RunnableBy = std::map<Placed, std::set<RunnerId>>;
 
 // Workloads that the configuration selects, with the live runners of the class that can run them.
-// Of runners that share what they announce, one stands for all.
+// One runner stands for all that announce the same.
 std::map<MachineId, RunnableBy> runnable(std::span<const Runner> live,
                                          const std::vector<std::string>& globs) {
   std::map<MachineId, RunnableBy> by_machine;

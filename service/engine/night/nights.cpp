@@ -49,7 +49,7 @@ std::map<MachineId, std::vector<Runner>> runners_without(const EngineView& view,
   return classes;
 }
 
-// Of one class at a time: many workloads take long to plan, and others wait meanwhile.
+// Plans one class at a time: many workloads take long to plan, and others wait meanwhile.
 std::vector<Job> missing_sessions(const EngineView& view, const Night& night, const Build& build,
                                   const std::vector<MachineId>& planned) {
   const auto runs = [&](MachineId machine, const std::string& workload, int version) {
