@@ -11,9 +11,9 @@
 
 namespace nightjar::service::api {
 
-// What one token may register within a day. Each runner costs every tick something, and each workload of a
-// machine class costs every night a part of a session. Runners of a class that announce the same
-// workloads count as one.
+// What one token may register within a day. Each runner costs every tick something, and each
+// workload of a machine class costs every night a part of a session. Runners of a class that
+// announce the same workloads count as one.
 struct RegistrationLimits {
   std::size_t runners = 500, classes = 32, workloads = 10'000;
 };
