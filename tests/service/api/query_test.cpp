@@ -371,6 +371,22 @@ TEST_CASE("A regression counts from its confirmation on, unless it was dismissed
   CHECK(world.get("/api/v1/regressions?counted=yes").status == 400);
 }
 
+TEST_CASE("Regressions are found by who goes on with them") {
+  World world;
+  const Day day = fill(world);
+  const auto count = [&](const char* query) {
+    return world.get(std::string("/api/v1/regressions?") + query).json["items"].size();
+  };
+  CHECK(world.get("/api/v1/regressions").json["items"][0]["progress"] == "waiting");
+  CHECK(count("progress=waiting") == 1);
+  CHECK(count("progress=running") == 0);
+  CHECK(count("progress=waiting&counted=false") == 0);
+  const auto path = "/api/v1/regressions/" + std::to_string(day.regression.id.value);
+  REQUIRE(world.post(path + "/dismiss", {{"reason", "noise"}}, "admin").status == 200);
+  CHECK(count("progress=over&counted=false") == 1);
+  CHECK(world.get("/api/v1/regressions?progress=soon").status == 400);
+}
+
 TEST_CASE("The size of a regression is the search's once there is one, else the confirmation's") {
   World world;
   const Day day = fill(world);
