@@ -3,11 +3,15 @@
 #include <stdexcept>
 
 #include "storage/base/files.hpp"
+#include "storage/base/foreign_text.hpp"
 #include "storage/model/address.hpp"
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 
 namespace nightjar::web {
+namespace {
+constexpr std::size_t kLongest = 400;  // characters of what another side says of a failure
+}  // namespace
 
 std::string service_address(std::string url) {
   if (const auto address = Address::parse(url)) return address->text();
@@ -33,8 +37,8 @@ std::string problem_detail(const std::string& body) {
   if (json.is_object())
     for (const char* name : {"detail", "title"})
       if (const auto found = json.find(name); found != json.end() && found->is_string())
-        return found->get<std::string>();
-  return body.substr(0, 200);
+        return shortened(found->get<std::string>(), kLongest);
+  return shortened(body.substr(0, 4 * kLongest), kLongest);
 }
 
 }  // namespace nightjar::web

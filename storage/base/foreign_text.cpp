@@ -30,15 +30,17 @@ std::size_t sequence_length(std::string_view text) {
   return length;
 }
 
-// C0, DEL, C1, line and paragraph separators, and what turns the direction of text.
+// C0, DEL, C1, line and paragraph separators, and what marks or turns the direction of text.
 bool is_control(std::string_view sequence) {
   const auto first = static_cast<unsigned char>(sequence[0]);
   if (sequence.size() == 1) return first < 0x20 || first == 0x7F;
-  if (sequence.size() == 2) return first == 0xC2 && static_cast<unsigned char>(sequence[1]) < 0xA0;
-  if (sequence.size() != 3 || first != 0xE2) return false;
   const auto second = static_cast<unsigned char>(sequence[1]);
+  if (sequence.size() == 2)
+    return (first == 0xC2 && second < 0xA0) || (first == 0xD8 && second == 0x9C);
+  if (sequence.size() != 3 || first != 0xE2) return false;
   const auto third = static_cast<unsigned char>(sequence[2]);
-  return (second == 0x80 && third >= 0xA8 && third <= 0xAE) ||
+  const bool is_mark = third == 0x8E || third == 0x8F;
+  return (second == 0x80 && (is_mark || (third >= 0xA8 && third <= 0xAE))) ||
          (second == 0x81 && third >= 0xA6 && third <= 0xA9);
 }
 

@@ -12,8 +12,8 @@ namespace nightjar {
 // `text` with each byte that is no UTF-8 replaced by U+FFFD.
 std::string valid_utf8(std::string_view text);
 
-// Any bytes as valid UTF-8 on one line: broken sequences become U+FFFD, control characters (bidi
-// overrides included) and line ends a space.
+// Any bytes as valid UTF-8 on one line: broken sequences become U+FFFD, control characters (those
+// for the direction of text included) and line ends a space.
 std::string one_line(std::string_view text);
 
 // At most `characters` code points of one_line(text), the last one an ellipsis if some were cut.
