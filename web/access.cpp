@@ -10,7 +10,8 @@
 
 namespace nightjar::web {
 namespace {
-constexpr std::size_t kLongest = 400;  // characters of what another side says of a failure
+// Characters of what a service says of a failure, and of what something in between does.
+constexpr std::size_t kDetail = 2000, kOther = 200;
 }  // namespace
 
 std::string service_address(std::string url) {
@@ -37,8 +38,8 @@ std::string problem_detail(const std::string& body) {
   if (json.is_object())
     for (const char* name : {"detail", "title"})
       if (const auto found = json.find(name); found != json.end() && found->is_string())
-        return shortened(found->get<std::string>(), kLongest);
-  return shortened(body.substr(0, 4 * kLongest), kLongest);
+        return shortened(found->get<std::string>(), kDetail);
+  return shortened(body.substr(0, 4 * kOther), kOther);
 }
 
 }  // namespace nightjar::web
