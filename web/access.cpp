@@ -3,11 +3,16 @@
 #include <stdexcept>
 
 #include "storage/base/files.hpp"
+#include "storage/base/foreign_text.hpp"
 #include "storage/model/address.hpp"
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 
 namespace nightjar::web {
+namespace {
+// Characters of what a service says of a failure, and of what something in between does.
+constexpr std::size_t kDetail = 2000, kOther = 200;
+}  // namespace
 
 std::string service_address(std::string url) {
   if (const auto address = Address::parse(url)) return address->text();
@@ -33,8 +38,8 @@ std::string problem_detail(const std::string& body) {
   if (json.is_object())
     for (const char* name : {"detail", "title"})
       if (const auto found = json.find(name); found != json.end() && found->is_string())
-        return found->get<std::string>();
-  return body.substr(0, 200);
+        return shortened(found->get<std::string>(), kDetail);
+  return shortened(body.substr(0, 4 * kOther), kOther);
 }
 
 }  // namespace nightjar::web

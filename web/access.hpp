@@ -12,7 +12,7 @@ namespace nightjar::web {
 std::string service_address(std::string url);
 // The one word in `file`. Throws std::invalid_argument that names it.
 std::string token_in(const std::filesystem::path& file);
-// The detail of a problem+json, or the begin of whatever else came.
+// The detail of a problem+json, or the begin of whatever else came: one line, fit to be logged.
 std::string problem_detail(const std::string& body);
 
 }  // namespace nightjar::web

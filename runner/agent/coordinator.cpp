@@ -28,6 +28,15 @@ std::vector<std::pair<std::string, std::string>> claim_headers(const std::string
           {"Nightjar-Nonce", field_or(claim, "nonce", std::string())}};
 }
 
+// Throws Json::exception for a lease that nobody grants.
+double lease_in(const Json& answer) {
+  constexpr double kLeast = .01, kMost = 7 * 24 * 3600;
+  const auto seconds = field<double>(answer, "lease_seconds");
+  if (!(seconds >= kLeast && seconds <= kMost))
+    reject_json("in 'lease_seconds': no lease lasts " + std::to_string(seconds) + " s");
+  return seconds;
+}
+
 std::string claim_query(int attempt, const std::string& nonce) {
   return "?attempt=" + std::to_string(attempt) + (nonce.empty() ? "" : "&nonce=" + nonce);
 }
@@ -124,7 +133,7 @@ Answer Coordinator::claim(RunnerId runner, const std::string& instance, std::chr
     claim.job.value = field<std::int64_t>(json, "id");
     claim.attempt = field<int>(json, "attempt");
     claim.nonce = json.value("nonce", "");  // an older service has none
-    claim.lease_seconds = json.at("lease_seconds").get<double>();
+    claim.lease_seconds = lease_in(json);
     claim.spec = json.at("spec").dump();
     return Answer::done;
   } catch (const Json::exception& error) {
@@ -144,8 +153,10 @@ Answer Coordinator::renew(const Claim& claim, double& lease_seconds) {
   const Answer answer =
       post(job_path(claim.job, "renew"), of_claim(claim).dump(), text, std::chrono::seconds(10));
   if (answer != Answer::done) return answer;
-  const Json json = parse_foreign(text);
-  if (json.is_object()) lease_seconds = json.value("lease_seconds", lease_seconds);
+  try {
+    lease_seconds = lease_in(parse_foreign_or_throw(text));
+  } catch (const Json::exception&) {  // the lease was renewed all the same
+  }
   return Answer::done;
 }
 

@@ -17,6 +17,7 @@
 #include "runner/machine/gpu_probe.hpp"
 #include "runner/machine/partition.hpp"
 #include "runner/process/failure.hpp"
+#include "runner/process/memory_group.hpp"
 #include "runner/process/stop_on_signal.hpp"
 #include "runner/process/wait.hpp"
 #include "storage/base/child.hpp"
@@ -195,6 +196,7 @@ int run_device_agents(const Options& options) {
   const auto agents = plan_agents(host_here(), own_command(), agent_name(options),
                                   cache_folder(options.cache), machine_lock_path());
   if (agents.size() > 1) log::warn("{}", shared_by(agents.size()));
+  make_room_for_groups();
   Agents running(agents);
   bool told = false;
   while (running.look()) {

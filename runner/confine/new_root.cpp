@@ -41,6 +41,11 @@ constexpr const char* kSettings[] = {
     "alternatives",  "ld.so.cache", "ld.so.conf", "ld.so.conf.d",   "passwd", "group",
     "nsswitch.conf", "hosts",       "localtime",  "timezone",       "OpenCL", "nvidia",
     "os-release",    "vulkan",      "glvnd",      "ssl/openssl.cnf"};
+// What programs read in /proc about processors, memory and devices, beside their own processes. All
+// else there tells of the host: its addresses, drivers, disks and keys.
+constexpr std::string_view kOfMachine[] = {"cgroups", "cpuinfo", "devices", "driver", "filesystems",
+                                           "loadavg", "meminfo", "stat",    "swaps",  "sys",
+                                           "sysvipc", "uptime",  "version", "vmstat", "zoneinfo"};
 // Not those of a network, as /dev/infiniband.
 constexpr const char* kDevices[] = {"null",    "zero", "full", "random",
                                     "urandom", "dri",  "kfd",  "dxg"};
@@ -239,11 +244,22 @@ void limit_processes(unsigned long threads) {
   std::ofstream("/new/proc/sys/kernel/pid_max") << std::max(threads, kLeast);
 }
 
-// A file that the machine's root alone may read, or that has the keys of others.
-bool is_for_root(const fs::path& path) {
-  const fs::file_status status = fs::status(path);
-  const bool hidden = (status.permissions() & fs::perms::others_read) == fs::perms::none;
-  return fs::is_regular_file(status) && (hidden || path.filename() == "keys");
+// Of the drivers in /proc/modules only those of devices that compute: NVIDIA's driver looks there
+// for its own module. The others tell what else the machine has.
+void copy_computing_modules(const fs::path& from, const fs::path& to) {
+  std::ifstream all(from);
+  std::ofstream some(to);
+  for (std::string line; std::getline(all, line);)
+    if (line.starts_with("nvidia") || line.starts_with("amdgpu")) some << line << '\n';
+}
+
+// Shows what takes the place of an entry of /proc that is no process: itself if programs need it,
+// else nothing.
+fs::path shown_of_machine(const fs::path& path) {
+  const std::string name = path.filename();
+  if (name == "modules") return "/empty/modules";
+  if (std::ranges::find(kOfMachine, name) != std::end(kOfMachine)) return path;
+  return fs::is_directory(path) ? "/empty/folder" : "/empty/file";
 }
 
 // All of /proc that is no process becomes read-only: root owns it, and so may change some of it
@@ -256,9 +272,11 @@ void protect_machine(const fs::path& proc) {
     const bool is_process = name.find_first_not_of("0123456789") == std::string::npos;
     if (!is_process && !entry.is_symlink()) machine.push_back(entry.path());
   }
-  std::ofstream("/empty/file").close();
+  make_target("/empty/file", false);
+  make_target("/empty/folder", true);
+  copy_computing_modules(proc / "modules", "/empty/modules");
   for (const fs::path& path : machine) {
-    bind(is_for_root(path) ? "/empty/file" : path, path);
+    bind(shown_of_machine(path), path);
     restrict(path, MOUNT_ATTR_RDONLY, AT_RECURSIVE);
   }
 }

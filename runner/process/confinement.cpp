@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runner/process/process.hpp"
+#include "storage/base/foreign_text.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -51,7 +52,7 @@ void note_confinement_failure(ProcessResult& result) {
     return;
   }
   const std::string said = result.output.substr(begin + std::string_view(kPrefix).size());
-  result.start_error = said.substr(0, said.find('\n'));
+  result.start_error = one_line(said.substr(0, said.find('\n')));
 }
 
 std::string confinement_problem() {

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
+
+#include "runner/process/own_groups.hpp"
 
 namespace nightjar::runner {
 
@@ -19,7 +22,12 @@ MemoryBudget budget_of(std::int64_t total);
 // not known.
 std::int64_t memory_of_machine();
 
-// Returns the bytes that programs could still have on this machine without swapping; -1: not known.
-std::int64_t available_memory();
+// Returns the bytes that programs could still have without swapping, on this machine or in a group
+// of this process that has less; -1: not known.
+std::int64_t available_memory(const std::vector<OwnGroup>& groups = own_groups());
+
+// Returns the bytes of shared memory and of files in memory, whether a process maps them or not.
+// They are those of this process's group, or of the machine where no group counts them.
+std::int64_t shared_memory(const std::vector<OwnGroup>& groups = own_groups());
 
 }  // namespace nightjar::runner

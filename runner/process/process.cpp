@@ -18,10 +18,12 @@
 #include <unistd.h>
 
 #include "runner/process/memory.hpp"
+#include "runner/process/memory_group.hpp"
 #include "runner/process/process_tree.hpp"
 #include "runner/process/spawn.hpp"
 #include "runner/process/wait.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/foreign_text.hpp"
 
 // By hand: process libraries start and wait for one process. A run's descendants must be found,
 // weighed and ended with it, also those that have left its session.
@@ -52,12 +54,15 @@ std::int64_t least_limit(std::int64_t one, std::int64_t other) {
 
 class Guard {
  public:
-  Guard(const ProcessSpec& spec, const Confinement* confinement, const MemoryBudget& budget,
-        std::stop_token stop)
+  // `group`: null if the kernel does not count the process's memory.
+  Guard(const ProcessSpec& spec, const Confinement* confinement, const MemoryGroup* group,
+        const MemoryBudget& budget, std::stop_token stop)
       : spec_(spec),
         most_bytes_(least_limit(spec.memory_bytes, budget.most)),
         floor_(budget.floor),
         confinement_(confinement),
+        group_(group),
+        shared_before_(shared_memory()),
         stop_(std::move(stop)),
         known_(own_children()),
         oom_kills_(kernel_oom_kills()) {}
@@ -65,7 +70,7 @@ class Guard {
   ProcessResult run() {
     start_ = SteadyClock::now();
     if (!spec_.log.empty() && !open_log()) return std::move(result_);
-    child_ = spawn(spec_, confinement_);
+    child_ = spawn(spec_, confinement_, group_);
     result_.timeout_seconds = spec_.timeout_seconds;
     result_.start_error = child_.error;
     if (child_.pid < 0) return std::move(result_);
@@ -116,12 +121,19 @@ class Guard {
   // agree. It holds the processes up, and comes at most each second.
   void watch_memory(std::int64_t bytes) {
     if (floor_ > 0 && available_memory() < floor_) return end_by_memory("all that the machine has");
-    const bool suspicious = most_bytes_ > 0 && bytes > most_bytes_;
+    if (group_ && group_->overran()) return end_by_memory(too_much());
+    // Memory that is no process's: the kernel tells only of all together how much there is.
+    const std::int64_t grown = group_ ? 0 : shared_memory() - shared_before_;
+    const bool suspicious =
+        most_bytes_ > 0 && bytes + std::max<std::int64_t>(grown, 0) > most_bytes_;
     if (!suspicious || seconds_since(last_exact_) < 1) return;
     last_exact_ = SteadyClock::now();
-    if (exact_bytes(child_.pid, known_, spec_.processes) > most_bytes_)
-      end_by_memory("more than " + std::to_string(most_bytes_ >> 20) + " MiB");
+    const ExactWeight exact = exact_weight(child_.pid, known_, spec_.processes);
+    if (exact.bytes + std::max<std::int64_t>(grown - exact.shared_memory, 0) > most_bytes_)
+      end_by_memory(too_much());
   }
+
+  std::string too_much() const { return "more than " + std::to_string(most_bytes_ >> 20) + " MiB"; }
 
   // Only scratch has a size. What else it may write to is the machine's disk.
   void watch_disk() {
@@ -188,6 +200,7 @@ class Guard {
   }
 
   void finish() {
+    if (group_) group_->kill();
     kill_family(child_.pid, known_);
     int status = 0;
     while (::waitpid(child_.pid, &status, 0) < 0 && errno == EINTR) {
@@ -199,6 +212,7 @@ class Guard {
     const bool ours = result_.timed_out || result_.stopped || !result_.flooded.empty();
     result_.oom_kills = kernel_oom_kills() - oom_kills_;
     if (result_.signal == SIGKILL && !ours && result_.oom_kills > 0) result_.out_of_memory = true;
+    if (group_ && !ours && group_->overran()) end_by_memory(too_much());
     result_.seconds = seconds_since(start_);
     if (!ours) await_our_signal();
     if (confinement_) note_confinement_failure(result_);
@@ -215,6 +229,8 @@ class Guard {
   const ProcessSpec& spec_;
   const std::int64_t most_bytes_, floor_;
   const Confinement* const confinement_;
+  const MemoryGroup* const group_;
+  const std::int64_t shared_before_;
   const std::stop_token stop_;
   const std::set<pid_t> known_;
   const long long oom_kills_;
@@ -226,11 +242,13 @@ class Guard {
   ProcessResult result_;
 };
 
+constexpr std::size_t kLongestLine = 400;  // characters of a process's words in a reason
+
 std::string last_line(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' '))
     text.pop_back();
   if (const auto at = text.rfind('\n'); at != std::string::npos) text.erase(0, at + 1);
-  return text.substr(0, 400);
+  return shortened(text.substr(0, 4 * kLongestLine), kLongestLine);
 }
 
 // Whether a variable tells the loader, Python or a shell to run what lies elsewhere.
@@ -262,7 +280,7 @@ std::string place_of_exception(const std::string& output) {
                          file.find("/torch/") != std::string::npos;
     const auto number = file_ends + std::string_view("\", line ").size();
     if (!library)
-      place = std::filesystem::path(file).filename().string() + ", line " +
+      place = shortened(std::filesystem::path(file).filename().string(), kLongestLine) + ", line " +
               line.substr(number, line.find_first_not_of("0123456789", number) - number) + ": ";
   }
   return place;
@@ -308,14 +326,17 @@ ProcessResult run_trusted(const ProcessSpec& spec, std::stop_token stop) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ProcessSpec at_home = spec;
   if (at_home.folder.empty()) at_home.folder = "/";
-  return Guard(at_home, nullptr, {}, std::move(stop)).run();
+  return Guard(at_home, nullptr, nullptr, {}, std::move(stop)).run();
 }
 
 ProcessResult run_untrusted(const ProcessSpec& spec, const BuildRights& rights,
                             std::stop_token stop) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   static const MemoryBudget budget = budget_of(memory_of_machine());
-  return Guard(spec, std::get_if<Confinement>(&rights), budget, std::move(stop)).run();
+  const auto group = MemoryGroup::make(least_limit(spec.memory_bytes, budget.most));
+  return Guard(spec, std::get_if<Confinement>(&rights), group ? &*group : nullptr, budget,
+               std::move(stop))
+      .run();
 }
 
 ProcessSpec trusted_python(const std::filesystem::path& python, PythonText text) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <dirent.h>
-#include <map>
 #include <optional>
 #include <signal.h>
 #include <sstream>
@@ -18,6 +18,8 @@
 namespace nightjar::runner {
 namespace {
 
+constexpr int kKillPasses = 20'000, kPassesAtOnce = 10;
+
 std::vector<pid_t> numbers_in(const char* folder) {
   std::vector<pid_t> out;
   DIR* dir = ::opendir(folder);
@@ -28,31 +30,26 @@ std::vector<pid_t> numbers_in(const char* folder) {
   return out;
 }
 
-struct Stat {
-  char state = 'X';
-  pid_t parent = 0, session = 0;
-};
-
-Stat stat_of(pid_t pid) {
+pid_t parent_of(pid_t pid) {
   const std::string line = read_line("/proc/" + std::to_string(pid) + "/stat");
   const auto at = line.rfind(')');
-  Stat stat;
-  int group = 0;
-  if (at != std::string::npos)
-    std::sscanf(line.c_str() + at + 1, " %c %d %d %d", &stat.state, &stat.parent, &group,
-                &stat.session);
-  return stat;
+  pid_t parent = 0;
+  if (at != std::string::npos) std::sscanf(line.c_str() + at + 1, " %*c %d", &parent);
+  return parent;
 }
 
-// Needs CONFIG_PROC_CHILDREN, which distributions set; without it only `root` itself is weighed.
-void add_children(pid_t pid, std::vector<pid_t>& out) {
+// False where the kernel does not list them (CONFIG_PROC_CHILDREN, which distributions set).
+bool add_children(pid_t pid, std::vector<pid_t>& out) {
   const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
+  bool listed = false;
   for (const pid_t task : numbers_in(tasks.c_str())) {
     const auto text = read_file(tasks + "/" + std::to_string(task) + "/children");
     if (!text) continue;
+    listed = true;
     std::istringstream in(*text);
     for (pid_t child; in >> child;) out.push_back(child);
   }
+  return listed;
 }
 
 struct Resident {
@@ -67,12 +64,17 @@ std::optional<Resident> resident_of(pid_t pid) {
   return Resident{(resident - shared) * page, shared * page};
 }
 
-// The share of a process in the pages that it has, in bytes; its own pages if it does not tell.
-std::int64_t proportional_bytes(pid_t pid) {
+std::int64_t bytes_of(const std::string& smaps, const char* field) {
+  const auto at = smaps.find(field);
+  return at == std::string::npos ? 0 : std::atoll(smaps.c_str() + at + std::strlen(field)) * 1024;
+}
+
+// The share of a process in the pages that it has; its own pages if it does not tell.
+ExactWeight proportional_weight(pid_t pid) {
   const auto text = read_file("/proc/" + std::to_string(pid) + "/smaps_rollup");
-  const auto at = text ? text->find("\nPss:") : std::string::npos;
-  if (at == std::string::npos) return resident_of(pid).value_or(Resident{}).own;
-  return std::atoll(text->c_str() + at + 5) * 1024;
+  if (!text || text->find("\nPss:") == std::string::npos)
+    return {resident_of(pid).value_or(Resident{}).own, 0};
+  return {bytes_of(*text, "\nPss:"), bytes_of(*text, "\nPss_Shmem:")};
 }
 
 // `root` and the orphans of its descendants.
@@ -83,33 +85,20 @@ std::vector<pid_t> heads_of(pid_t root, const std::set<pid_t>& known) {
   return heads;
 }
 
+bool has_ended(pid_t child) {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+         info.si_pid == child;
+}
+
 }  // namespace
 
 std::set<pid_t> own_children() {
   std::vector<pid_t> children;
-  add_children(::getpid(), children);
+  if (!add_children(::getpid(), children))
+    for (const pid_t pid : numbers_in("/proc"))
+      if (parent_of(pid) == ::getpid()) children.push_back(pid);
   return {children.begin(), children.end()};
-}
-
-std::vector<pid_t> family_of(pid_t root, const std::set<pid_t>& known) {
-  std::map<pid_t, Stat> all;
-  for (const pid_t pid : numbers_in("/proc")) all[pid] = stat_of(pid);
-  const pid_t self = ::getpid();
-  const auto belongs = [&](pid_t pid) {
-    for (int depth = 0; depth < 1000; ++depth) {
-      const auto found = all.find(pid);
-      if (pid == root) return true;
-      if (found == all.end()) return false;
-      if (found->second.session == root) return true;
-      if (found->second.parent == self) return !known.contains(pid);
-      pid = found->second.parent;
-    }
-    return false;
-  };
-  std::vector<pid_t> family;
-  for (const auto& [pid, stat] : all)
-    if (pid != self && belongs(pid)) family.push_back(pid);
-  return family;
 }
 
 Weight weigh(pid_t root, const std::set<pid_t>& known, int most) {
@@ -128,32 +117,34 @@ Weight weigh(pid_t root, const std::set<pid_t>& known, int most) {
   return weight;
 }
 
-std::int64_t exact_bytes(pid_t root, const std::set<pid_t>& known, int most) {
+ExactWeight exact_weight(pid_t root, const std::set<pid_t>& known, int most) {
   std::vector<pid_t> family = heads_of(root, known);
-  std::int64_t bytes = 0;
+  ExactWeight weight;
   for (std::size_t i = 0; i < family.size() && std::cmp_less_equal(i, most); ++i) {
-    bytes += proportional_bytes(family[i]);
+    const ExactWeight one = proportional_weight(family[i]);
+    weight.bytes += one.bytes;
+    weight.shared_memory += one.shared_memory;
     add_children(family[i], family);
   }
-  return bytes;
+  return weight;
 }
 
+// Whoever is alive has a parent, and so on up to a child of ours: a process that ends hands its own
+// children to this one, and stays our child until it is reaped here. So once no child is left
+// nobody is, however fast processes fork and end.
 void kill_family(pid_t root, const std::set<pid_t>& known) {
-  // The group's signal is atomic against fork; only processes that left the group need the passes.
-  ::kill(-root, SIGKILL);
-  for (int pass = 0; pass < 500; ++pass) {
-    bool alive = false;
-    for (const pid_t pid : family_of(root, known)) {
-      const Stat stat = stat_of(pid);
-      if (pid == root && stat.state == 'Z') continue;  // the caller reaps it
-      if (stat.state != 'Z' && stat.state != 'X') {
-        ::kill(pid, SIGKILL);
-        alive = true;
-      }
-      if (pid != root && stat.parent == ::getpid()) ::waitpid(pid, nullptr, WNOHANG);
+  ::kill(-root, SIGKILL);  // atomic against fork
+  for (int pass = 0; pass < kKillPasses; ++pass) {
+    bool left = !has_ended(root);  // asked first: its children are ours only afterwards
+    for (const pid_t child : own_children()) {
+      if (known.contains(child)) continue;
+      ::kill(child, SIGKILL);
+      if (child == root) continue;  // the caller reaps it
+      ::waitpid(child, nullptr, WNOHANG);
+      left = true;
     }
-    if (!alive) return;
-    ::usleep(2000);
+    if (!left) return;
+    if (pass % kPassesAtOnce == kPassesAtOnce - 1) ::usleep(1000);
   }
 }
 

@@ -8,7 +8,7 @@
 
 namespace nightjar::runner {
 
-Spawned spawn(const ProcessSpec& spec, const Confinement* confinement) {
+Spawned spawn(const ProcessSpec& spec, const Confinement* confinement, const MemoryGroup* group) {
   Spawned out;
   const auto refuse = [&](int error) -> Spawned&& {
     out.error = "cannot start " + spec.command.at(0) + ": " + std::strerror(error);
@@ -26,6 +26,7 @@ Spawned spawn(const ProcessSpec& spec, const Confinement* confinement) {
                   .cpus = spec.cpus,
                   .nice = spec.nice,
                   .expendable = true};
+  if (group) child.group = group->entrance();
   // Confined, the variables are the command's alone: LD_LIBRARY_PATH names what is not trusted.
   if (confinement) {
     child.command = confined_command(spec, *confinement);

@@ -4,6 +4,7 @@
 #include <string>
 #include <sys/types.h>
 
+#include "runner/process/memory_group.hpp"
 #include "runner/process/process.hpp"
 #include "storage/base/fd.hpp"
 
@@ -15,7 +16,7 @@ struct Spawned {
   std::string error;           // not empty: nothing was started
 };
 
-// nullptr: the process may do what this one does.
-Spawned spawn(const ProcessSpec& spec, const Confinement* confinement);
+// nullptr: the process may do what this one does, and stays in this one's control group.
+Spawned spawn(const ProcessSpec& spec, const Confinement* confinement, const MemoryGroup* group);
 
 }  // namespace nightjar::runner

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "storage/base/foreign_number.hpp"
+#include "storage/base/foreign_text.hpp"
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/job.hpp"
 #include "storage/model/json.hpp"
@@ -21,7 +22,7 @@ constexpr std::size_t kMostSamples = 10'000;  // of one metric
 constexpr std::size_t kMostNumbers = 40'000;  // of all; 200 such runs are one result
 constexpr std::size_t kMostMetrics = 64;
 constexpr std::size_t kMostTexts = 512;                   // packages, or settings
-constexpr std::size_t kMostWord = 200, kMostText = 1000;  // bytes
+constexpr std::size_t kMostWord = 200, kMostText = 1000;  // characters
 constexpr const char* kNoResult = "the workload ended without a result";
 
 // A line that breaks the protocol; becomes the run's reason.
@@ -93,7 +94,7 @@ class AnswerReader {
     if (found->size() > kMostTexts) throw Garbage(std::string(name) + " are too many");
     for (const auto& [key, value] : found->items())
       if (value.is_string() && key.size() <= kMostWord)
-        to[key] = value.get<std::string>().substr(0, kMostText);
+        to[one_line(key)] = shortened(value.get<std::string>(), kMostText);
   }
 
   void sample(const Json& event) {
@@ -123,7 +124,8 @@ class AnswerReader {
     if (!metrics->is_object()) throw Garbage("metrics is no object");
     if (metrics->size() > kMostMetrics) throw Garbage("metrics are too many");
     for (const auto& [name, values] : metrics->items()) {
-      if (name.size() > kMostWord) throw Garbage("the name of a metric is too long");
+      if (!is_metric_name(name))
+        throw Garbage("no metric can be called '" + shortened(name, kMostWord) + "'");
       if (!values.is_array() || values.empty()) throw Garbage("metric " + name + " is no list");
       for (const auto& value : values) {
         if (!value.is_number() || !std::isfinite(value.get<double>()))
@@ -165,7 +167,7 @@ class AnswerReader {
     if (!known || *known == RunStatus::measured)
       throw Garbage("error with status '" + status + "'");
     run_.result.status = *known;
-    run_.result.reason = text_in(event, "reason").substr(0, longest_reason);
+    run_.result.reason = text_in(event, "reason");
     if (run_.result.reason.empty()) run_.result.reason = "the workload gave no reason";
   }
 
@@ -205,7 +207,7 @@ void read_lines(std::string_view text, ParsedRun& run) {
 }  // namespace
 
 void ParsedRun::lacks(const std::string& metric, const std::string& reason) {
-  settings["no " + metric] = reason.substr(0, 400);
+  settings["no " + metric] = shortened(reason, 400);
 }
 
 std::string request_json(const Workload* workload, const RunLimits& limits, double fastest_probe,
@@ -262,6 +264,7 @@ ParsedRun run_of(const ProcessResult& process, const ExpectedTorch& expected) {
 
 ParsedRun parse_run(const ProcessResult& process, const ExpectedTorch& expected) {
   ParsedRun run = run_of(process, expected);
+  run.result.reason = shortened(run.result.reason, longest_reason);
   if (run.result.status != RunStatus::measured) run.details = process.end_of_output();
   return run;
 }

@@ -72,11 +72,29 @@ void run_all(JobId job, const JobSpec& spec, const std::vector<Prepared>& prepar
   }
 }
 
+// Names the first limit that is beyond what a service asks for; empty if there is none.
+std::string impossible_limit(const RunLimits& limits) {
+  constexpr double kDay = 24 * 3600;
+  constexpr std::int64_t kGiB = 1 << 30;
+  constexpr int kMostIterations = 1'000'000;
+  if (!(limits.timeout_seconds > 0 && limits.timeout_seconds <= kDay)) return "timeout_seconds";
+  if (limits.memory_bytes < 0) return "memory_bytes";
+  if (limits.output_bytes < 1 || limits.output_bytes > kGiB) return "output_bytes";
+  if (limits.threads < 1 || limits.threads > 4096) return "threads";
+  if (!(limits.seconds >= 0 && limits.seconds <= kDay)) return "seconds";
+  if (limits.min_iterations < 0 || limits.min_iterations > kMostIterations) return "min_iterations";
+  if (limits.kernel_iterations < 0 || limits.kernel_iterations > kMostIterations)
+    return "kernel_iterations";
+  return {};
+}
+
 }  // namespace
 
 std::string problem_of(const JobSpec& spec) {
   if (spec.order.empty()) return "the session has no run";
-  if (spec.limits.threads < 1) return "the session asks for less than one thread";
+  if (spec.order.size() > most_runs) return "the session has too many runs";
+  if (const std::string limit = impossible_limit(spec.limits); !limit.empty())
+    return "the session's limit " + limit + " has no value that a run can have";
   for (const PlannedRun& run : spec.order) {
     if (run.is_control()) continue;
     if (run.workload >= static_cast<int>(spec.workloads.size()) || run.environment < 0 ||

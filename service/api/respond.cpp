@@ -1,5 +1,8 @@
 #include "service/api/respond.hpp"
 
+#include <iterator>
+
+#include "storage/base/foreign_text.hpp"
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/job.hpp"
 
@@ -74,9 +77,24 @@ nlohmann::json checked(const web::Request& request, nlohmann::json body, const S
   auto faults = faults_of(body, schema);
   if (faults.empty()) {
     make_integers(body);
+    make_lines(body);
     return body;
   }
   refuse_body(request, std::move(faults));
+}
+
+void make_lines(nlohmann::json& in) {
+  if (in.is_string()) {
+    auto& text = in.get_ref<std::string&>();
+    text = one_line(text);
+  } else if (in.is_array()) {
+    for (auto& item : in) make_lines(item);
+  } else if (in.is_object()) {
+    for (auto member = in.begin(); member != in.end();) {
+      make_lines(member.value());
+      member = member.key() == one_line(member.key()) ? std::next(member) : in.erase(member);
+    }
+  }
 }
 
 void refuse_body(const web::Request& request, std::vector<FieldFault> faults) {

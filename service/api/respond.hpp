@@ -34,7 +34,10 @@ class Refused : public std::runtime_error {
 web::Response json_answer(const nlohmann::json& body, unsigned status = 200);
 // The body as a JSON object; Refused (400) if it is not one, or if it is nested absurdly deep.
 nlohmann::json parse_object(const web::Request& request);
-// The body as it is described; else Refused (400) field by field.
+// Makes each text in `in` one_line() of it. A member whose name is more than a line goes.
+void make_lines(nlohmann::json& in);
+// The body as it is described, its texts as make_lines() leaves them; else Refused (400) field by
+// field.
 nlohmann::json checked_body(const web::Request& request, const Schema& schema);
 // The same for a body that was parsed already.
 nlohmann::json checked(const web::Request& request, nlohmann::json body, const Schema& schema);

@@ -1,28 +1,49 @@
 #include "service/api/result_check.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <utility>
 
+#include "storage/base/foreign_text.hpp"
 #include "storage/model/possible.hpp"
 
 namespace nightjar::service::api {
 namespace {
 
+std::string written(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", number);
+  return text;
+}
+
 std::string of_samples(const Metric& metric, const std::vector<double>& samples) {
   for (const double sample : samples)
     if (!is_possible(metric, sample))
-      return "a " + std::string(metric.name) + " of " + std::to_string(sample) + " " +
+      return "a " + std::string(metric.name) + " of " + written(sample) + " " +
              std::string(metric.unit);
+  return {};
+}
+
+std::string of_spans(const char* name, const std::vector<double>& spans) {
+  for (const double span : spans)
+    if (!is_possible_duration(span)) return "a value of " + written(span) + " in " + name;
   return {};
 }
 
 }  // namespace
 
 std::string impossible_in(const RunResult& run) {
-  for (const auto& [name, samples] : run.samples)
+  for (const auto& [name, samples] : run.samples) {
+    if (!is_metric_name(name)) return "a metric that is called '" + shortened(name, 100) + "'";
     if (const Metric* metric = find_metric(name))
       if (auto found = of_samples(*metric, samples); !found.empty()) return found;
+  }
+  for (const auto& [name, spans] : {std::pair("cpu_seconds", &run.cpu_seconds),
+                                    {"wait_seconds", &run.wait_seconds},
+                                    {"slowdown", &run.slowdown}})
+    if (auto found = of_spans(name, *spans); !found.empty()) return found;
   if (is_possible_duration(run.seconds)) return {};
-  return "a duration of " + std::to_string(run.seconds) + " s";
+  return "a duration of " + written(run.seconds) + " s";
 }
 
 std::string impossible_in(const JobSpec& spec, const SessionResult& result) {
@@ -31,7 +52,7 @@ std::string impossible_in(const JobSpec& spec, const SessionResult& result) {
     if (std::none_of(spec.environments.begin(), spec.environments.end(), is_this))
       return "it set the environment " + key.substr(0, 200) + " up, which the job does not have";
     if (!is_possible_duration(seconds))
-      return "it took " + std::to_string(seconds) + " s to set an environment up";
+      return "it took " + written(seconds) + " s to set an environment up";
   }
   return {};
 }

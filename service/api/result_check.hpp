@@ -8,7 +8,8 @@
 
 namespace nightjar::service::api {
 
-// Says which number of a run nobody can have measured; empty if all can be.
+// Says which number of a run nobody can have measured, or which name no metric has; empty if all
+// can be.
 std::string impossible_in(const RunResult& run);
 // Says what cannot be of the session around its runs; empty if all can. An environment that is not
 // the job's makes it a result of another build.

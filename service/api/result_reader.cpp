@@ -106,6 +106,7 @@ class ResultReader {
     if (bad.empty()) bad = trouble_in_profile(run);
     if (!bad.empty()) spoil(run, bad);
     make_integers(run);
+    make_lines(run);
     runs_.push_back(run_of(run));
     RunResult& read = runs_.back();
     if (bad.empty()) {

@@ -31,18 +31,21 @@ struct ExecPlan {
   cpu_set_t cpus;
 };
 
-void write_text(const char* path, const char* text) {
+// False with errno set if it cannot be written.
+bool write_text(const char* path, const char* text) {
   const int fd = ::open(path, O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return;
-  const auto ignored = ::write(fd, text, std::strlen(text));
-  static_cast<void>(ignored);
+  if (fd < 0) return false;
+  const bool written = ::write(fd, text, std::strlen(text)) >= 0;
+  const int error = errno;
   ::close(fd);
+  errno = error;
+  return written;
 }
 
 void become_expendable() {
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
-  write_text("/proc/self/oom_score_adj", "1000");
+  static_cast<void>(write_text("/proc/self/oom_score_adj", "1000"));
 }
 
 [[noreturn]] void become(const ChildSpec& spec, ExecPlan& ready, int status, pid_t parent) {
@@ -60,6 +63,7 @@ void become_expendable() {
   ::close_range(static_cast<unsigned>(status + 1), ~0u, 0);
   if (spec.expendable) become_expendable();
   int error = 0;
+  if (!spec.group.empty() && !write_text(spec.group.c_str(), "0")) error = errno;
   if (!spec.cpus.empty() && ::sched_setaffinity(0, sizeof ready.cpus, &ready.cpus) != 0)
     error = errno;
   if (spec.nice != 0 && ::setpriority(PRIO_PROCESS, 0, spec.nice) != 0) error = errno;

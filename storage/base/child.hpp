@@ -30,6 +30,8 @@ struct ChildSpec {
   std::filesystem::path folder;          // empty: this process's
   std::vector<int> cpus;                 // empty: not pinned
   int nice = 0;
+  std::filesystem::path group =
+      {};                   // cgroup.procs of the control group that it enters; empty: none
   int end_signal = 9;       // SIGKILL: what it gets when the thread that started it ends
   bool expendable = false;  // the kernel takes it first when memory runs out; it leaves no core
 };

@@ -111,6 +111,7 @@ class FakeService {
 
   // Returns a refusal by the service, or by nginx in front of it.
   web::Response refusal(unsigned status) const {
+    if (!text.empty()) return {status, "text/plain", text, {}, {}, {}};
     if (!is_proxy) return web::problem(status, "no", "no");
     return {status, "text/html", "<html>The SSL certificate error</html>", {}, {}, {}};
   }
@@ -118,6 +119,7 @@ class FakeService {
   std::mutex mutex;
   std::condition_variable changed;
   std::atomic<bool> is_proxy = false;
+  std::string text;  // not empty: what it refuses with
   std::vector<std::pair<std::string, std::string>> posts;
   std::deque<std::string> jobs;
   std::map<std::string, unsigned> statuses;

@@ -97,6 +97,29 @@ bool spool_is_empty(const Scratch& scratch) {
 
 }  // namespace
 
+TEST_CASE("A claim whose lease nobody can keep is no answer") {
+  FakeService service;
+  Coordinator coordinator(service.url(), "secret");
+  for (const char* lease : {"-5", "0", "1e9", "\"60\"", "null"}) {
+    INFO(lease);
+    service.jobs.push_back(R"({"id": 9, "attempt": 1, "spec": {}, "lease_seconds": )" +
+                           std::string(lease) + "}");
+    Claim claim;
+    CHECK(coordinator.claim(RunnerId{5}, "i", std::chrono::seconds(0), claim) == Answer::away);
+    CHECK_THAT(coordinator.error(), Catch::Contains("lease_seconds"));
+  }
+}
+
+TEST_CASE("What a service says of a refusal is one line in what the agent says of it") {
+  FakeService service;
+  service.text = "bad\n2026 [error] forged\x1b[2J" + std::string(5000, 'x');
+  service.set("fail", 400);
+  Coordinator coordinator(service.url(), "secret");
+  CHECK(coordinator.fail(Claim{}, "x", Coordinator::Failure::final) == Answer::refused);
+  CHECK_THAT(coordinator.error(), Catch::Contains(": bad 2026 [error] forged [2Jxxx"));
+  CHECK(coordinator.error().size() < 600);
+}
+
 TEST_CASE("An agent registers, measures a job and sends its result with the attempt") {
   const Scratch scratch;
   FakeService service;

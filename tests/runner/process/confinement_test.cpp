@@ -215,7 +215,24 @@ TEST_CASE("Of /sys a confined process sees processors and devices that compute, 
   // As root, files that nobody else may read.
   CHECK(said(confined("find /sys -type f -not -perm -o=r -readable")).empty());
   CHECK(said(confined("find /proc -maxdepth 1 -type f -not -perm -o=r -readable")).empty());
-  CHECK(said(confined("cat /proc/keys")).empty());
+}
+
+TEST_CASE("Of /proc a confined process sees what it needs, and nothing else of the host") {
+  if (!can_confine()) return;
+  for (const char* name :
+       {"cmdline", "config.gz", "diskstats", "interrupts", "iomem", "ioports", "kallsyms", "kcore",
+        "keys", "key-users", "latency_stats", "modules", "partitions", "sched_debug", "timer_list",
+        "timer_stats", "version_signature"}) {
+    const std::string file = "/proc/" + std::string(name);
+    INFO(file);
+    CHECK(said(confined("head -c 4096 " + file + " 2>/dev/null | grep -Ev '^(nvidia|amdgpu)'"))
+              .empty());
+  }
+  CHECK(said(confined("ls -A /proc/acpi /proc/bus /proc/fs /proc/irq /proc/scsi 2>/dev/null | "
+                      "grep -v '^/proc' | tr -d '\n'"))
+            .empty());
+  for (const char* name : {"cpuinfo", "meminfo", "stat", "self/status", "filesystems"})
+    CHECK(run_confined(confined("grep -q . /proc/" + std::string(name))).fine());
 }
 
 TEST_CASE("What a confined process leaves running ends with it") {

@@ -11,6 +11,7 @@
 
 #include "runner/machine/fingerprint.hpp"
 #include "runner/process/memory.hpp"
+#include "runner/process/memory_group.hpp"
 #include "runner/process/process_tree.hpp"
 #include "tests/support/scratch.hpp"
 
@@ -89,6 +90,28 @@ TEST_CASE("A build is left all memory but a reserve") {
   CHECK(available_memory() > 0);
 }
 
+TEST_CASE("What a control group has left counts, with the files that make room") {
+  const Scratch scratch;
+  const auto add = [&](const char* name, const char* limit, const char* used, const char* text) {
+    spit(scratch / name / limit, "104857600\n");
+    spit(scratch / name / used, "94371840\n");
+    spit(scratch / name / "memory.stat", text);
+    return scratch / name;
+  };
+  const OwnGroup unified{add("v2", "memory.max", "memory.current",
+                             "anon 1\nshmem 4096\ninactive_file 1048576\nslab_reclaimable 2\n"),
+                         true};
+  const OwnGroup old{add("v1", "memory.limit_in_bytes", "memory.usage_in_bytes",
+                         "shmem 1\ntotal_shmem 8192\ntotal_active_file 2097152\n"),
+                     false};
+  CHECK(available_memory({unified}) == (11 << 20) + 2);
+  CHECK(available_memory({old}) == 12 << 20);
+  CHECK(shared_memory({old, unified}) == 8192);
+  CHECK(shared_memory({unified}) == 4096);
+  spit(unified.folder / "memory.max", "max\n");
+  CHECK(available_memory({unified}) > 100 << 20);  // the machine's
+}
+
 TEST_CASE("A trusted process is not told to load code from elsewhere") {
   const Scratch scratch;
   for (const char* name : {"PYTHONPATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "BASH_ENV"}) {
@@ -129,6 +152,16 @@ TEST_CASE("How a Python program ended begins with the last place that is not in 
         "ended with exit code 1: mine.py, line 3: SyntaxError: invalid syntax");
   result.output = "  File \"/home/me/mine.py\", line\n";
   CHECK(result.describe() == "ended with exit code 1:   File \"/home/me/mine.py\", line");
+}
+
+TEST_CASE("How a program ended holds no control characters of its output") {
+  ProcessResult result;
+  result.exit_code = 1;
+  result.output = std::string(
+      "first\n\x1b[31mred\0\xE2\x80\xAE"
+      "end\n",
+      21);
+  CHECK(result.describe() == "ended with exit code 1:  [31mred  end");
 }
 
 TEST_CASE("The end of an output is its last thirty lines at most") {
@@ -208,6 +241,29 @@ TEST_CASE("What a process leaves behind in the background ends with it") {
   CHECK(own_children().empty());
 }
 
+TEST_CASE("A process that hands itself on by forking, and ends, does not outlive its run") {
+  const Scratch scratch;
+  const std::string file = (scratch / "alive").string();
+  // Twenty such chains, whose processes live for a moment and leave the session. They end by
+  // themselves too.
+  ProcessSpec spec = python(
+      "import os, time\nend = time.time() + 5\n"
+      "for chain in range(20):\n    if os.fork() == 0: break\n"
+      "else:\n    while not os.path.exists('" +
+      file +
+      "'): pass\n    os._exit(0)\n"
+      "out = os.open('" +
+      file +
+      "', os.O_WRONLY | os.O_CREAT | os.O_APPEND)\n"
+      "while time.time() < end:\n    if os.fork(): os._exit(0)\n    os.setsid()\n"
+      "    os.write(out, b'.')\n");
+  CHECK(run_trusted(spec).fine());
+  const std::string last = slurp(file);
+  ::usleep(100'000);
+  CHECK(slurp(file) == last);
+  CHECK(own_children().empty());
+}
+
 TEST_CASE("A process that forks without end is stopped at its limit of processes") {
   // Bounded by itself too, in case the guard does not work.
   ProcessSpec spec = python(
@@ -239,6 +295,42 @@ TEST_CASE("Memory of children counts") {
       "time.sleep(100)\n");
   spec.memory_bytes = 200 << 20;
   CHECK(run_trusted(spec).out_of_memory);
+}
+
+TEST_CASE("Memory that belongs to no process counts") {
+  const char* const kFile =
+      "fd = os.memfd_create('x')\n"
+      "for i in range(20): os.write(fd, b'x' * (16 << 20)); time.sleep(0.02)\n";
+  const char* const kSegment =
+      "libc = ctypes.CDLL(None)\nlibc.shmat.restype = ctypes.c_void_p\n"
+      "segment = libc.shmget(0, ctypes.c_size_t(320 << 20), 0o1600)\n"
+      "at = libc.shmat(segment, None, 0)\nlibc.shmctl(segment, 0, None)\n"
+      "ctypes.memset(at, 1, 320 << 20)\n"
+      "if os.fork() == 0: os._exit(0)\n";
+  const char* const kBuffers =
+      "pairs = [socket.socketpair() for i in range(480)]\n"
+      "for one, other in pairs:\n    one.setblocking(False)\n    try:\n"
+      "        while True: one.send(b'x' * 65536)\n    except BlockingIOError: pass\n";
+  const std::string begin = "import ctypes, os, socket, time\n", end = "time.sleep(100)\n";
+  for (const char* script : {kFile, kSegment}) {
+    ProcessSpec spec = python(begin + script + end);
+    spec.memory_bytes = 200 << 20;
+    INFO(script);
+    CHECK(run_trusted(spec).out_of_memory);
+    const ProcessResult result = run_untrusted(spec, Unconfined("a test"));
+    CHECK(result.out_of_memory);
+    CHECK(result.describe().find("; it took more than 200 MiB") != std::string::npos);
+    spec.memory_bytes = 600 << 20;
+    spec.timeout_seconds = 2;
+    CHECK(run_untrusted(spec, Unconfined("a test")).timed_out);
+  }
+  if (!MemoryGroup::make(1 << 30)) {
+    WARN("the kernel lets no group count memory here");
+    return;
+  }
+  ProcessSpec spec = python(begin + kBuffers + end);
+  spec.memory_bytes = 60 << 20;
+  CHECK(run_untrusted(spec, Unconfined("a test")).out_of_memory);
 }
 
 TEST_CASE("Output is kept up to its cap and then ends the process") {

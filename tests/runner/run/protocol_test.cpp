@@ -103,6 +103,14 @@ TEST_CASE("An answer that breaks the protocol is a failed run that says why") {
       {"metrics of words",
        kSample + R"({"event":"result","warmup_iterations":1,"metrics":{"m":["x"]}})",
        "metric m holds"},
+      {"a metric without a name",
+       kSample + R"({"event":"result","warmup_iterations":1,"metrics":{"":[1]}})",
+       "no metric can be called ''"},
+      {"a metric with NUL",
+       kSample + R"({"event":"result","warmup_iterations":1,"metrics":{"a\u0000":[1]}})",
+       "no metric can be called 'a '"},
+      {"a latency of nothing", R"({"event":"sample","latency":5e-324,"cpu":0,"wait":0})",
+       "metric latency cannot be"},
       {"empty metric", kSample + R"({"event":"result","warmup_iterations":1,"metrics":{"m":[]}})",
        "metric m is no list"},
       {"checksum of words", kSample + R"({"event":"result","warmup_iterations":1,"checksum":"x"})",
@@ -136,6 +144,17 @@ TEST_CASE("An answer that breaks the protocol is a failed run that says why") {
   }
 }
 
+TEST_CASE("What a run says is one line without control characters, wherever it is kept") {
+  const ParsedRun run =
+      parse_run(said(R"({"event":"ready","packages":{"a\u001b":"\u202eb"},"settings":{"c":"d\ne"}})"
+                     "\n"
+                     R"({"event":"error","status":"failed","reason":"\u001b[31mred\u0000"})"),
+                {});
+  CHECK(run.result.reason == " [31mred ");
+  CHECK(run.packages.at("a ") == " b");
+  CHECK(run.settings.at("c") == "d e");
+}
+
 TEST_CASE("What a run says without end is a failed run, and does not fill the result") {
   std::string much = kReady;
   for (int i = 0; i < 20'000; ++i) much += kSample;
@@ -157,7 +176,7 @@ TEST_CASE("What a run says without end is a failed run, and does not fill the re
   nlohmann::json ready = {{"event", "ready"}, {"settings", {{"long", std::string(1 << 20, 'x')}}}};
   const ParsedRun settings = parse_run(said(ready.dump() + "\n" + kSample + kResult), {});
   CHECK(settings.result.status == RunStatus::measured);
-  CHECK(settings.settings.at("long").size() == 1000);
+  CHECK(settings.settings.at("long") == std::string(999, 'x') + "…");
   for (int i = 0; i < 1000; ++i) ready["settings"][std::to_string(i)] = "x";
   CHECK(parse_run(said(ready.dump() + "\n" + kSample + kResult), {})
             .result.reason.find("settings are too many") != std::string::npos);

@@ -1,5 +1,7 @@
 #include "runner/run/session.hpp"
 
+#include <cmath>
+
 #include <catch2/catch.hpp>
 
 #include "runner/process/failure.hpp"
@@ -159,6 +161,22 @@ TEST_CASE("A session that cannot be run is refused before it begins") {
   spec = two_builds();
   spec.order.clear();
   CHECK_FALSE(problem_of(spec).empty());
+}
+
+TEST_CASE("A session with a limit that nothing can have is refused by the limit's name") {
+  const auto refused = [](auto member, auto value, const char* name) {
+    JobSpec spec = two_builds();
+    spec.limits.*member = value;
+    CHECK_THAT(problem_of(spec), Catch::Contains(name));
+  };
+  for (const double seconds : {-1., 0., 1e9, std::nan("")})
+    refused(&RunLimits::timeout_seconds, seconds, "timeout_seconds");
+  refused(&RunLimits::seconds, 1e9, "seconds");
+  refused(&RunLimits::memory_bytes, -1, "memory_bytes");
+  refused(&RunLimits::output_bytes, std::int64_t{1} << 40, "output_bytes");
+  for (const int threads : {0, -1, 1'000'000'000}) refused(&RunLimits::threads, threads, "threads");
+  refused(&RunLimits::min_iterations, -1, "min_iterations");
+  refused(&RunLimits::kernel_iterations, 1'000'000'000, "kernel_iterations");
 }
 
 TEST_CASE("A script with a field that nobody knows is refused by its name") {

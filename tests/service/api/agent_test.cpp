@@ -164,6 +164,10 @@ TEST_CASE("What a run cannot have measured is that run's failure, and the others
   const auto [place, value, told] = GENERATE(table<const char*, json, const char*>(
       {{"/runs/1/samples/latency/0", -.1, "a latency of -0.1"},
        {"/runs/1/samples/latency/2", 1e300, "a latency of 1"},
+       {"/runs/1/samples/latency/0", 5e-324, "a latency of 4.94066e-324 s"},
+       {"/runs/1/samples", {{"", {1}}}, "a metric that is called ''"},
+       {"/runs/1/samples", {{"two\u202e words", {1}}}, "a metric that is called 'two  words'"},
+       {"/runs/1/wait_seconds/0", -1, "a value of -1 in wait_seconds"},
        {"/runs/1/seconds", -5, "a duration of -5"},
        {"/runs/1/warmup_iterations", 1e10, "warmup_iterations must be at most"},
        {"/runs/1/warmup_iterations", -1, "warmup_iterations must be at least 0"},
@@ -277,11 +281,21 @@ TEST_CASE("Texts that a build may say at any length are cut, and lose nobody a s
   json result = session(4);
   result["settings"]["omp"] = std::string(20000, 'x');
   for (int i = 0; i < 5000; ++i) result["packages"]["p" + std::to_string(i)] = "1";
+  const std::string raw(
+      "\x1b[31mred\0 \r\n\xE2\x80\xAE"
+      "end",
+      18);
+  result["runs"][1]["reason"] = raw;
+  result["settings"]["cpus"] = raw;
+  result["settings"][raw] = "1";
   CHECK(shop.speak(job, "result", {{"attempt", 1}, {"result", result}}).status == 200);
   shop.world.on_writer([&] {
     const auto stored = storage::session_of(shop.world.db, {job});
     REQUIRE(stored);
     CHECK(stored->settings.at("omp").size() == longest_line);
+    CHECK(stored->settings.at("cpus") == " [31mred     end");
+    CHECK(stored->settings.size() == 2);
+    CHECK(stored->runs[1].reason == " [31mred     end");
     CHECK(stored->packages.size() == most_texts);
   });
 }
