@@ -244,7 +244,7 @@ void limit_processes(unsigned long threads) {
   std::ofstream("/new/proc/sys/kernel/pid_max") << std::max(threads, kLeast);
 }
 
-// Of the drivers in /proc/modules only those of devices that compute: NVIDIA's driver looks there
+// Copies from /proc/modules only the drivers of devices that compute: NVIDIA's driver looks there
 // for its own module. The others tell what else the machine has.
 void copy_computing_modules(const fs::path& from, const fs::path& to) {
   std::ifstream all(from);

@@ -24,7 +24,7 @@ std::optional<std::int64_t> number_of(const std::string& text, const std::string
   return number;
 }
 
-// Of /proc/meminfo, in bytes.
+// Returns a field of /proc/meminfo, in bytes.
 std::optional<std::int64_t> meminfo(const std::string& field) {
   const auto kilobytes = number_of(read_file("/proc/meminfo").value_or(""), field + ":");
   return kilobytes ? std::optional(*kilobytes * 1024) : std::nullopt;
