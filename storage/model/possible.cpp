@@ -11,7 +11,7 @@ namespace {
 constexpr double kMostSeconds = 1e7, kMost = 1e15;
 // Far below what a clock or a ratio of two times can tell from nothing.
 constexpr double kLeastSeconds = 1e-12, kLeastRatio = 1e-6;
-constexpr std::size_t kLongestName = 100;
+constexpr std::size_t kLongestMetricName = 100;
 
 bool is_between(double value, double least, double most) {
   return std::isfinite(value) && value >= least && value <= most;
@@ -37,7 +37,7 @@ bool is_metric_name(std::string_view name) {
   const auto may_follow = [&](char c) {
     return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
   };
-  return !name.empty() && name.size() <= kLongestName && is_letter(name.front()) &&
+  return !name.empty() && name.size() <= kLongestMetricName && is_letter(name.front()) &&
          std::all_of(name.begin(), name.end(), may_follow);
 }
 
