@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "storage/model/address.hpp"
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
+#include "storage/model/json_io.hpp"
 #include "web/client.hpp"
 
 namespace nightjar::service {
@@ -44,12 +44,13 @@ std::string link_in(const json& object) {
 std::optional<Issue> issue_in(const json& object) {
   if (!object.is_object()) return std::nullopt;
   const auto number = object.find("number");
-  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  if (number == object.end() || !number->is_number_unsigned() ||
-      number->get<std::uint64_t>() > most)
-    return std::nullopt;
-  return Issue{number->get<std::int64_t>(), link_in(object),
-               string_in(object, "state") != "closed"};
+  if (number == object.end() || !number->is_number_unsigned()) return std::nullopt;
+  try {
+    return Issue{field<std::int64_t>(object, "number"), link_in(object),
+                 string_in(object, "state") != "closed"};
+  } catch (const std::exception&) {
+    return std::nullopt;  // larger than any that we can keep
+  }
 }
 
 // The oldest issue of `items` whose body holds `marker`; pull requests are listed among issues.

@@ -25,10 +25,14 @@ using namespace nightjar::storage::test;
 
 namespace {
 
+// Without comments and line breaks.
 std::vector<std::string> schema_of(Database& db) {
   std::vector<std::string> schema;
   Statement find(db, "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY type, name");
-  while (find.step()) schema.push_back(find.next<std::string>());
+  while (find.step()) {
+    const auto bare = std::regex_replace(find.next<std::string>(), std::regex("--[^\n]*"), "");
+    schema.push_back(std::regex_replace(bare, std::regex("\\s+"), " "));
+  }
   return schema;
 }
 
