@@ -112,7 +112,23 @@ std::optional<MachineClass> find_machine(const Database& db, MachineId id) {
   return read_one(find.bind(id), read_machine);
 }
 
+namespace {
+
+// Facts under which nothing was measured, and that no runner has, are of no use to anybody. A
+// runner that brought other ones at each registration would fill the disk.
+void forget_unused(Transaction& transaction, FactsId facts) {
+  Statement(transaction,
+            "DELETE FROM machine_facts WHERE id = ?1 "
+            "AND NOT EXISTS (SELECT 1 FROM job WHERE facts = ?1) "
+            "AND NOT EXISTS (SELECT 1 FROM runner WHERE facts = ?1)")
+      .bind(facts)
+      .run();
+}
+
+}  // namespace
+
 Runner register_runner(Transaction& transaction, const Runner& runner) {
+  const auto before = find_runner(transaction, runner.name);
   const std::string labels = to_text(runner.labels), workloads = to_text(runner.workloads.texts());
   Statement write(
       transaction,
@@ -126,6 +142,8 @@ Runner register_runner(Transaction& transaction, const Runner& runner) {
              runner.seen_at, runner.token, runner.instance);
   auto stored = read_one(write, RunnerReader());
   write.step();  // to its end
+  if (before && before->facts && before->facts != stored->facts)
+    forget_unused(transaction, before->facts);
   return *std::move(stored);
 }
 

@@ -22,7 +22,8 @@ std::optional<MachineFacts> find_facts(const Database& db, FactsId id);
 std::vector<MachineFacts> facts_of_machine(const Database& db, MachineId id);
 std::optional<MachineClass> find_machine(const Database& db, MachineId id);
 // Finds by name or stores, then updates machine, labels, workloads, version, seen_at, token and
-// instance. One that had left is back.
+// instance. One that had left is back. Facts that it had before are forgotten if nothing was
+// measured under them.
 Runner register_runner(Transaction& transaction, const Runner& runner);
 // It was heard of, so it has not left.
 void touch_runner(Transaction& transaction, RunnerId id, Time seen_at);

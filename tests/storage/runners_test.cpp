@@ -43,6 +43,26 @@ TEST_CASE("a runner that registers again keeps its id and brings what is new") {
   CHECK(find_runner(story.db, story.runner.id)->seen_at == at(60));
 }
 
+TEST_CASE("facts that a runner leaves behind stay only where something was measured under them") {
+  Story story;
+  Runner again = story.runner;
+  const auto bring = [&](const char* kernel) {
+    MachineClass machine = story.machine;
+    machine.facts["kernel"] = kernel;
+    again.facts = intern_facts(Autocommit(story.db), machine, at(50));
+    register_runner(Autocommit(story.db), again);
+    return again.facts;
+  };
+  const FactsId first = bring("6.1");
+  REQUIRE(story.measure("a").id);
+  story.db.impl().execute(("UPDATE job SET facts = " + std::to_string(first.value)).c_str());
+  const FactsId second = bring("6.2");
+  CHECK(find_facts(story.db, first));
+  bring("6.3");
+  CHECK_FALSE(find_facts(story.db, second));
+  CHECK(find_facts(story.db, bring("6.3")));
+}
+
 TEST_CASE("runners are listed by name") {
   Story story;
   story.enrol("gamma");
