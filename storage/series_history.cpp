@@ -4,6 +4,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "storage/imports.hpp"
 #include "storage/natural_order.hpp"
 #include "storage/paging.hpp"
 
@@ -86,7 +87,8 @@ NightWithout read_without(Statement& row) {
 
 std::vector<NightWithout> nights_without(const Database& db, const Series& series,
                                          const std::string& since) {
-  // The reason: a run of the workload that gave no value, else the job's end, else the night's own.
+  // A night that was imported has one machine class, and says nothing of the others'. The reason: a
+  // run of the workload that gave no value, else the job's end, else the night's own.
   Statement find(
       db,
       "SELECT night.id, build.id, coalesce(build.date, date(night.started_at_us / 1000000, "
@@ -102,10 +104,12 @@ std::vector<NightWithout> nights_without(const Database& db, const Series& serie
       "'it was not measured on this machine class')) "
       "FROM night LEFT JOIN build ON build.id = night.build WHERE night.state = 'done' "
       "AND (build.id IS NULL OR (build.kind = 'nightly' AND build.variant = ?3)) AND day >= ?4 "
+      "AND (?3 <> ?6 OR EXISTS (SELECT 1 FROM imported_night i "
+      "WHERE i.night = night.id AND i.machine = ?1)) "
       "AND NOT EXISTS (SELECT 1 FROM series_value v WHERE v.series = ?5 "
       "AND v.build = build.id AND v.screened = 1) ORDER BY day, night.id");
-  return read_all(find.bind(series.machine, series.workload, series.variant, since, series.id),
-                  read_without);
+  find.bind(series.machine, series.workload, series.variant, since, series.id, imported_variant);
+  return read_all(find, read_without);
 }
 
 }  // namespace

@@ -138,7 +138,7 @@ JudgedSeries judged(const ComparedSeries& one, double least) {
   } else if (one.difference.value != 0) {
     made.size = std::numeric_limits<double>::infinity();
   }
-  if (is_large && (low > 0 || high < 0))
+  if (metric.direction != Direction::unknown && is_large && (low > 0 || high < 0))
     made.standing = (low > 0) == (metric.direction == Direction::lower_is_better)
                         ? Standing::worse
                         : Standing::better;

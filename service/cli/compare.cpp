@@ -14,6 +14,8 @@
 namespace nightjar::cli {
 namespace {
 
+constexpr const char* kNotJudged = "not judged";
+
 struct Row {
   std::string metric, verdict, unit;  // no unit if it is not known
   double control = 0, treatment = 0;
@@ -43,13 +45,13 @@ bool all_are_positive(const std::vector<double>& values) {
 // must be the threshold's share of the larger side, so that any clear change from 0 counts.
 void judge_by_difference(Row& row, const std::vector<double>& control,
                          const std::vector<double>& treatment, const Metric* metric,
-                         double threshold) {
+                         const bisect::DetectionPolicy& policy) {
   const bool is_slope = metric && metric->repeatability == Repeatability::slope;
   const double larger = std::max(std::abs(row.control), std::abs(row.treatment));
   const double of_metric = metric ? metric->least_change : 0;
-  const double least = is_slope ? of_metric : std::max(of_metric, threshold * larger);
-  row.difference = bisect::difference(control, treatment, bisect::DetectionPolicy{}.confidence);
-  const bool swapped = higher_is_better(row.metric);
+  const double least = is_slope ? of_metric : std::max(of_metric, policy.threshold * larger);
+  row.difference = bisect::difference(control, treatment, policy.confidence);
+  const bool swapped = policy.direction == Direction::higher_is_better;
   const auto judged = swapped ? bisect::judge_difference(treatment, control, least)
                               : bisect::judge_difference(control, treatment, least);
   row.verdict = verdict_of(judged.verdict);
@@ -59,7 +61,7 @@ void judge_by_difference(Row& row, const std::vector<double>& control,
 }
 
 Row compare_metric(const std::string& name, const std::vector<double>& control,
-                   const std::vector<double>& treatment, double threshold) {
+                   const std::vector<double>& treatment, const bisect::DetectionPolicy& given) {
   Row row;
   row.metric = name;
   row.unit = unit_of(name);
@@ -68,18 +70,20 @@ Row compare_metric(const std::string& name, const std::vector<double>& control,
   row.control_runs = control.size();
   row.treatment_runs = treatment.size();
   const Metric* metric = metric_of(name);
+  bisect::DetectionPolicy policy = given;
+  if (metric) policy.repeatability = metric->repeatability;
   if ((metric && metric->repeatability == Repeatability::slope) || !all_are_positive(control) ||
       !all_are_positive(treatment)) {
-    judge_by_difference(row, control, treatment, metric, threshold);
-    return row;
+    judge_by_difference(row, control, treatment, metric, policy);
+  } else {
+    row.verdict =
+        verdict_of(bisect::confirm(control, treatment, policy, bisect::RunsToCome::none).verdict);
+    row.ratio = bisect::shift(control, treatment, policy.confidence);
   }
-  bisect::DetectionPolicy policy;
-  policy.threshold = threshold;
-  if (metric) policy.repeatability = metric->repeatability;
-  if (higher_is_better(name)) policy.direction = Direction::higher_is_better;
-  row.verdict =
-      verdict_of(bisect::confirm(control, treatment, policy, bisect::RunsToCome::none).verdict);
-  row.ratio = bisect::shift(control, treatment, policy.confidence);
+  // What stayed the same did so either way.
+  if (policy.direction == Direction::unknown && row.verdict != "same" &&
+      row.verdict != "inconclusive")
+    row.verdict = kNotJudged;
   return row;
 }
 
@@ -181,6 +185,22 @@ TextTable rows_table(const std::vector<Row>& rows) {
   return table;
 }
 
+bisect::DetectionPolicy policy_of(const MetricsSide& side, const std::string& metric,
+                                  const CompareOptions& options) {
+  bisect::DetectionPolicy policy;
+  policy.threshold = options.threshold;
+  policy.direction = direction_in(side, metric, options.directions);
+  return policy;
+}
+
+void add_unknown(std::vector<NotJudged>& without, const std::vector<Row>& rows) {
+  for (const Row& row : rows)
+    if (row.verdict == kNotJudged)
+      without.push_back({row.metric,
+                         "its name does not say whether more or less is better; "
+                         "--higher or --lower does"});
+}
+
 }  // namespace
 
 int compare(const CompareOptions& options) {
@@ -188,7 +208,11 @@ int compare(const CompareOptions& options) {
   std::vector<Row> rows;
   for (const auto& [metric, values] : control.values)
     if (const auto other = treatment.values.find(metric); other != treatment.values.end())
-      rows.push_back(compare_metric(metric, values, other->second, options.threshold));
+      rows.push_back(
+          compare_metric(metric, values, other->second, policy_of(control, metric, options)));
+  for (const MetricsSide* side : {&control, &treatment})
+    for (const std::string& line : side->refused)
+      std::fprintf(stderr, "nightjar: left out: %s\n", line.c_str());
   for (const auto& [workload, what] : other_setups(control, treatment))
     std::fprintf(stderr, "nightjar: %s: more differs than the builds: %s\n", workload.c_str(),
                  what.c_str());
@@ -197,7 +221,8 @@ int compare(const CompareOptions& options) {
   // with each other.
   const bool any_failed = std::any_of(lost.begin(), lost.end(),
                                       [](const OneSided& one) { return !one.reason.empty(); });
-  const auto without = not_judged(control, treatment);
+  auto without = not_judged(control, treatment);
+  add_unknown(without, rows);
   if (rows.empty() && !any_failed && without.empty())
     throw BadInput("cannot compare: no metric is in the files of both sides");
   if (options.format == "json") {

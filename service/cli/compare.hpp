@@ -5,11 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "service/cli/metric_direction.hpp"
+
 namespace nightjar::cli {
 
 struct CompareOptions {
   std::vector<std::filesystem::path> control, treatment;  // several a side are runs
   double threshold = .07;
+  ChosenDirections directions;   // of metrics whose direction is not known otherwise
   std::string format = "table";  // or "markdown", "json"
   bool fail_on_worse = false;
 };

@@ -1,5 +1,6 @@
 #include "service/cli/import.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <stdexcept>
@@ -109,6 +110,57 @@ void print_faults(const Collection& all) {
                  all.left_out.size() - kLinesLeftOut);
 }
 
+int sum_of(const std::map<std::string, int>& counts) {
+  int sum = 0;
+  for (const auto& [what, count] : counts) sum += count;
+  return sum;
+}
+
+// "3 'infra_error', 2 null or NaN", the most first.
+std::string counts_text(const std::map<std::string, int>& counts) {
+  constexpr std::size_t kShown = 8;
+  std::vector<std::pair<int, std::string>> most;
+  for (const auto& [what, count] : counts) most.emplace_back(-count, what);
+  std::sort(most.begin(), most.end());
+  std::string text;
+  for (std::size_t i = 0; i < most.size() && i < kShown; ++i)
+    text += (i > 0 ? ", " : "") + std::to_string(-most[i].first) + " " + most[i].second;
+  return most.size() > kShown ? text + ", ..." : text;
+}
+
+const char* direction_text(Direction direction) {
+  if (direction == Direction::unknown) return "not known: it is not judged";
+  return direction == Direction::lower_is_better ? "lower is better" : "higher is better";
+}
+
+void print_directions(const std::map<std::string, Direction>& directions) {
+  TextTable table{{"metric", "direction"}, {}, 2};
+  for (const auto& [name, direction] : directions)
+    table.rows.push_back({name, direction_text(direction)});
+  std::fputs("\n", stdout);
+  std::fputs(table_text(table, false).c_str(), stdout);
+}
+
+// Says which globs decided nothing. Throws BadInput where two of them disagree.
+void check_directions(const ChosenDirections& chosen,
+                      const std::map<std::string, Direction>& directions) {
+  const auto check = [&](const std::vector<std::string>& globs, const char* option) {
+    for (const std::string& glob : globs) {
+      const bool used = std::any_of(directions.begin(), directions.end(), [&](const auto& one) {
+        return !find_metric(one.first) && is_named_by({glob}, one.first);
+      });
+      if (!used)
+        std::fprintf(stderr, "nightjar: %s '%s' names no metric whose direction may be chosen\n",
+                     option, glob.c_str());
+    }
+  };
+  check(chosen.higher, "--higher");
+  check(chosen.lower, "--lower");
+  for (const auto& [name, direction] : directions)
+    if (!find_metric(name) && is_named_by(chosen.higher, name) && is_named_by(chosen.lower, name))
+      throw BadInput("cannot import: both --higher and --lower name the metric '" + name + "'");
+}
+
 void print_extents(const std::vector<Extent>& extents) {
   TextTable table{{"machine class", "suite", "series", "nights", "values", "first", "last"}, {}, 2};
   for (const Extent& one : extents)
@@ -121,8 +173,15 @@ void print_extents(const std::vector<Extent>& extents) {
 void print_text(const Collection& all, const std::vector<Extent>& extents,
                 const std::map<std::string, Stored>& stored, const ImportOptions& options) {
   print_extents(extents);
-  std::printf("\n%d files read, %zu not read, %zu values left out, %d not measured\n", all.files,
-              all.not_read.size(), all.left_out.size(), all.unmeasured);
+  if (options.dry_run) print_directions(all.directions);
+  std::printf("\n%d files read, %zu not read, %d skipped; %zu values left out, %d not measured\n",
+              all.files, all.not_read.size(), all.skipped, all.left_out.size(),
+              sum_of(all.unmeasured));
+  if (!all.unmeasured.empty())
+    std::printf("not measured: %s\n", counts_text(all.unmeasured).c_str());
+  if (!all.not_taken.empty())
+    std::printf("columns that are not taken, and their rows: %s\n",
+                counts_text(all.not_taken).c_str());
   if (options.dry_run) {
     std::printf("nothing is sent: this was a dry run\n");
     return;
@@ -149,8 +208,18 @@ json extent_json(const Extent& one) {
 
 void print_json(const Collection& all, const std::vector<Extent>& extents,
                 const std::map<std::string, Stored>& stored) {
-  json root{{"files", all.files},           {"not_read", json::array()}, {"left_out", all.left_out},
-            {"unmeasured", all.unmeasured}, {"found", json::array()},    {"stored", json::array()}};
+  json root{{"files", all.files},
+            {"not_read", json::array()},
+            {"skipped", all.skipped},
+            {"left_out", all.left_out},
+            {"unmeasured", sum_of(all.unmeasured)},
+            {"unmeasured_by_reason", all.unmeasured},
+            {"columns_not_taken", all.not_taken},
+            {"metrics", json::array()},
+            {"found", json::array()},
+            {"stored", json::array()}};
+  for (const auto& [name, direction] : all.directions)
+    root["metrics"].push_back({{"name", name}, {"direction", direction}});
   for (const auto& [place, why] : all.not_read)
     root["not_read"].push_back({{"file", place}, {"reason", why}});
   for (const Extent& one : extents) root["found"].push_back(extent_json(one));
@@ -171,9 +240,10 @@ int import_history(const ImportOptions& options) {
     throw BadInput("cannot import: --to and --token-file are needed, or --dry-run");
   Progress progress;
   const Collection all = collect(
-      options.path, options.format, options.machine_class,
+      options.path, options.format, options.machine_class, options.directions,
       [&](std::size_t done, std::size_t count) { progress.say("read", done, count, "files"); });
   print_faults(all);
+  check_directions(options.directions, all.directions);
   if (all.nights.empty())
     throw BadInput("cannot import " + options.path.string() +
                    ": no result was found in it; docs/importing.md says which formats there are");

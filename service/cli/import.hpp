@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <string>
 
+#include "service/cli/metric_direction.hpp"
+
 namespace nightjar::cli {
 
 struct ImportOptions {
@@ -12,7 +14,8 @@ struct ImportOptions {
   std::string to;              // the service's address
   std::filesystem::path token_file;
   std::string machine_class;  // empty: as the files say
-  bool dry_run = false;       // says what there is, and asks no service
+  ChosenDirections directions;
+  bool dry_run = false;  // says what there is, and asks no service
   bool json = false;
 };
 

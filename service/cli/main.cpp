@@ -66,6 +66,17 @@ struct Commands {
     add_report();
   }
 
+  void add_directions(CLI::App& command, ChosenDirections& directions) {
+    command
+        .add_option("--higher", directions.higher,
+                    "metrics of which more is better, where their names do not say so; a glob")
+        ->allow_extra_args(false);
+    command
+        .add_option("--lower", directions.lower,
+                    "metrics of which less is better, where their names do not say so; a glob")
+        ->allow_extra_args(false);
+  }
+
   void add_fail_on(CLI::App& command) {
     command.add_option("--fail-on", fail_on, "exit with 1 if something is worse")
         ->check(CLI::IsMember({"worse"}));
@@ -103,6 +114,7 @@ struct Commands {
         ->required();
     compare_command->add_option("--threshold", threshold, "smallest change to flag")
         ->capture_default_str();
+    add_directions(*compare_command, compare.directions);
     add_fail_on(*compare_command);
     compare_command->add_option("--format", compare.format)
         ->check(CLI::IsMember({"table", "markdown", "json"}))
@@ -244,6 +256,7 @@ struct Commands {
     import_command->add_option("--token-file", importing.token_file, "file with a runner's token");
     import_command->add_option("--machine-class", importing.machine_class,
                                "the machine class of all of it, in place of what the files say");
+    add_directions(*import_command, importing.directions);
     import_command->add_flag("--dry-run", importing.dry_run, "only say what there is");
     import_command->add_flag("--json", importing.json);
   }

@@ -1,16 +1,16 @@
 #include "service/cli/metrics_files.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include "runner/format/suite_result.hpp"
 #include "service/cli/csv_file.hpp"
 #include "service/cli/failure.hpp"
+#include "service/cli/gzip.hpp"
 #include "service/cli/history/reading.hpp"
 #include "service/cli/model_results.hpp"
 #include "storage/model/foreign_json.hpp"
-#include "storage/model/json.hpp"
+#include "storage/model/json_io.hpp"
 
 namespace nightjar::cli {
 namespace {
@@ -28,6 +28,12 @@ void add_value_of(MetricsSide& side, const std::string& workload, const std::str
   add_value(side, workload + " " + metric, value);
 }
 
+void add_cell_of(MetricsSide& side, const std::string& workload, const std::string& metric,
+                 const CsvCell& cell) {
+  if (cell.number) return add_value_of(side, workload, metric, *cell.number);
+  if (cell.word != "empty") ++side.not_numbers[workload + " " + metric];
+}
+
 // An error's text may be a whole traceback, whose last line says most.
 std::string one_line(std::string text) {
   constexpr std::size_t kMost = 160;
@@ -37,8 +43,11 @@ std::string one_line(std::string text) {
 }
 
 // TorchBench's test_bench writes "not_implemented" or an error's text in place of a number.
-void add_torchbench(MetricsSide& side, const nlohmann::json& list, const std::string& attempt) {
-  for (const auto& [name, value] : list.items()) {
+void add_torchbench(MetricsSide& side, const nlohmann::json& root, const std::string& attempt) {
+  // The names of `optim` are those of what it runs, and its values are seconds.
+  const std::string benchmark = text_in(root, "name");
+  for (const auto& [name, value] : root["metrics"].items()) {
+    side.units[name] = benchmark == "optim" ? "seconds" : benchmark;
     if (value.is_string()) side.reasons[name] = one_line(value.get<std::string>());
     if (value.is_null()) ++side.not_numbers[name];
     if (value.is_null() || value.is_string()) continue;
@@ -87,22 +96,24 @@ std::string workload_of(const CsvFile& file, const std::vector<std::string>& row
 }
 
 void add_dynamo(MetricsSide& side, const CsvFile& file) {
+  for (const std::string& line : file.refused)
+    side.refused.push_back(file.path.string() + ": " + line);
   for (const auto& row : file.rows) {
     const std::string workload = workload_of(file, row);
-    if (file.number(row, "speedup") == 0) {
-      side.reasons[workload] = "its speed-up is 0: it failed";
+    if (const CsvOutcome outcome = outcome_of(file, row); !outcome.ran) {
+      side.reasons[workload] = outcome.why;
       continue;
     }
     for (const char* column : {"speedup", "abs_latency", "compilation_latency", "compression_ratio",
                                "eager_peak_mem", "dynamo_peak_mem"})
-      if (const auto value = file.number(row, column)) add_value_of(side, workload, column, *value);
+      if (const auto cell = file.cell(row, column)) add_cell_of(side, workload, column, *cell);
   }
 }
 
 void add_file_to(MetricsSide& side, const std::filesystem::path& path) {
   const std::string attempt = "cannot read the metrics file " + path.string();
   const std::string text = read_text(path);
-  if (path.extension() == ".csv") return add_dynamo(side, parse_csv(path, text));
+  if (without_gz(path).extension() == ".csv") return add_dynamo(side, parse_csv(path, text));
   const auto root = parse_foreign(json_of_python(text));
   if (root.is_discarded()) throw BadInput(attempt + ": it is not JSON");
   if (root.is_object() && root.contains("items")) {
@@ -111,7 +122,7 @@ void add_file_to(MetricsSide& side, const std::filesystem::path& path) {
   }
   if (!root.is_object() || !root.contains("metrics") || !root["metrics"].is_object())
     throw BadInput(attempt + ": it has no object 'metrics'");
-  add_torchbench(side, root["metrics"], attempt);
+  add_torchbench(side, root, attempt);
 }
 
 }  // namespace
@@ -144,6 +155,20 @@ std::map<std::string, std::string> other_setups(const MetricsSide& control,
   return out;
 }
 
+namespace {
+
+// Why a workload failed on that side. dynamo writes batch 0 for a model that failed.
+const std::string* reason_in(const MetricsSide& side, const std::string& workload) {
+  auto found = side.reasons.find(workload);
+  const auto end = workload.rfind('/');
+  const auto begin = workload.rfind("/b", end == 0 || end == std::string::npos ? 0 : end - 1);
+  if (found == side.reasons.end() && begin != std::string::npos)
+    found = side.reasons.find(workload.substr(0, begin) + "/b0" + workload.substr(end));
+  return found == side.reasons.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
 std::vector<OneSided> only_in(const MetricsSide& side, const MetricsSide& other) {
   std::map<std::string, std::vector<std::string>> metrics;  // by workload, or by themselves
   for (const auto& [metric, values] : side.values) {
@@ -154,9 +179,9 @@ std::vector<OneSided> only_in(const MetricsSide& side, const MetricsSide& other)
   for (auto& [name, all] : metrics) {
     const std::size_t had = all.size();
     std::erase_if(all, [&](const std::string& metric) { return other.values.contains(metric); });
-    const auto reason = other.reasons.find(name);
-    const bool broke = reason != other.reasons.end() && !side.reasons.contains(name);
-    const std::string why = reason == other.reasons.end() ? "" : reason->second;
+    const std::string* const reason = reason_in(other, name);
+    const bool broke = reason && !side.reasons.contains(name);
+    const std::string why = reason ? *reason : "";
     if (broke || all.size() == had)
       out.push_back({name, why, true, all.size() < had});
     else
@@ -208,13 +233,17 @@ std::string unit_of(const std::string& name) {
   return name.ends_with("]_cmem") || name.ends_with("]_gmem") ? "GB" : "";
 }
 
-bool higher_is_better(const std::string& metric) {
+Direction direction_in(const MetricsSide& side, const std::string& metric,
+                       const ChosenDirections& chosen) {
+  if (const Metric* known = metric_of(metric)) return known->direction;
+  // The words of the test and of the model before it say nothing.
   std::string name = metric;
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  for (const char* word : {"throughput", "speedup", "compression", "flops", "tps", "qps"})
-    if (name.find(word) != std::string::npos) return true;
-  return false;
+  for (const std::string_view before : {"]_", ", metric=", "-eval_", "-train_"})
+    if (const auto at = name.rfind(before); at != std::string::npos)
+      name.erase(0, at + before.size());
+  if (side.workloads.contains(metric)) name.erase(0, name.rfind(' ') + 1);
+  const auto unit = side.units.find(metric);
+  return direction_of(name, unit == side.units.end() ? "" : unit->second, chosen);
 }
 
 }  // namespace nightjar::cli

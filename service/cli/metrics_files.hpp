@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "service/cli/metric_direction.hpp"
 #include "storage/model/metric.hpp"
 
 namespace nightjar::cli {
@@ -21,6 +22,9 @@ struct MetricsSide {
   std::map<std::string, std::map<std::string, std::set<std::string>>>
       setups;                              // of a workload: machine and settings
   std::map<std::string, int> not_numbers;  // of a metric: how many values are no finite number
+  std::vector<std::string> refused;        // rows that could not be read, a line each
+  std::map<std::string, std::string>
+      units;  // of a metric of TorchBench: its unit, or the name of its benchmark
 };
 // Values of TorchBench's metrics files go by their names, a value a file; of dynamo's performance
 // CSV by "<workload> <column>"; of the JSON of `nightjar-runner measure` by "<workload> <metric>",
@@ -47,8 +51,9 @@ std::vector<NotJudged> not_judged(const MetricsSide& control, const MetricsSide&
 // workload.
 std::map<std::string, std::string> other_setups(const MetricsSide& control,
                                                 const MetricsSide& treatment);
-// True for what is better when higher: throughput, speed-up, compression, FLOPS, by name.
-bool higher_is_better(const std::string& metric);
+// Which way a metric of that side is better: as the user chose, else by what it is or is called.
+Direction direction_in(const MetricsSide& side, const std::string& metric,
+                       const ChosenDirections& chosen = {});
 // The metric of ours that `name` ends with, or whose kind it is (TorchBench's and dynamo's memory:
 // peak memory); else nullptr.
 const Metric* metric_of(const std::string& name);

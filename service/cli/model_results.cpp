@@ -1,17 +1,21 @@
 #include "service/cli/model_results.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <iostream>
 #include <map>
 #include <set>
 #include <system_error>
+#include <tuple>
 #include <vector>
 
 #include "runner/format/dynamo.hpp"
 #include "runner/format/pytorch_words.hpp"
 #include "service/cli/csv_file.hpp"
 #include "service/cli/failure.hpp"
+#include "service/cli/gzip.hpp"
+#include "service/cli/history/reading.hpp"
 #include "storage/base/pattern.hpp"
 
 namespace nightjar::cli {
@@ -24,6 +28,7 @@ constexpr std::size_t kLargestFile = 1u << 30;
 struct Collected {
   std::map<std::pair<Group, std::string>, ModelResult> models;
   std::set<Group> with_performance;
+  std::vector<std::string> refused;  // lines without the file's name
 
   ModelResult& at(const Group& group, const std::string& model) {
     ModelResult& result = models[{group, model}];
@@ -40,12 +45,30 @@ std::pair<Group, std::string> place_of(const WorkloadName& name) {
           text(name.model()) + " " + text(name.batch())};
 }
 
+// "2 cells hold no number: 2 'infra_error'"; empty if there are none.
+std::string words_line(const std::map<std::string, int>& words) {
+  std::string text;
+  int sum = 0;
+  for (const auto& [word, count] : words) {
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " '" + word + "'";
+    sum += count;
+  }
+  if (text.empty()) return "";
+  return std::to_string(sum) + (sum == 1 ? " cell holds" : " cells hold") + " no number: " + text;
+}
+
 void add_csv(Collected& all, const CsvFile& file) {
   const bool performance = file.has("speedup");
   if (!performance && !file.has("accuracy"))
     throw BadInput("cannot read " + file.path.string() +
                    ": it has neither a column 'speedup' nor 'accuracy'");
   Group named = group_of_file(file.path);
+  std::map<std::string, int> words;
+  const auto number = [&](const std::vector<std::string>& row, const char* column) {
+    const auto cell = file.cell(row, column);
+    if (cell && !cell->number && cell->word != "empty") ++words[cell->word];
+    return cell ? cell->number : std::nullopt;
+  };
   for (const auto& row : file.rows) {
     auto place = std::pair(named, file.text(row, "name"));
     if (place.first.device.empty()) place.first.device = file.text(row, "dev");
@@ -55,11 +78,16 @@ void add_csv(Collected& all, const CsvFile& file) {
     if (file.has("accuracy")) model.accuracy = file.text(row, "accuracy");
     if (!performance) continue;
     all.with_performance.insert(place.first);
-    model.speedup = file.number(row, "speedup");
-    model.latency_ms = file.number(row, "abs_latency");
-    model.compile_seconds = file.number(row, "compilation_latency");
-    model.compression_ratio = file.number(row, "compression_ratio");
+    model.speedup = number(row, "speedup");
+    model.latency_ms = number(row, "abs_latency");
+    model.compile_seconds = number(row, "compilation_latency");
+    model.compression_ratio = number(row, "compression_ratio");
+    // A word in place of the speed-up, such as infra_error: the model did not run.
+    const auto cell = file.cell(row, "speedup");
+    if (cell && enum_from<Accuracy>(cell->word)) model.speedup = 0;
   }
+  for (const std::string& line : file.refused) all.refused.push_back(line);
+  if (const std::string line = words_line(words); !line.empty()) all.refused.push_back(line);
 }
 
 void add_measurement(Collected& all, const fs::path& path, const std::string& text) {
@@ -90,6 +118,15 @@ void add_file(Collected& all, const fs::path& path) {
     add_csv(all, parse_csv(path, text));
 }
 
+// <compiler>_<suite>_<dtype>_<training|inference>_<device>[_<arch>]_<performance|accuracy>
+const Pattern& result_file() {
+  static const Pattern pattern(
+      "(.+?)_(timm_models|[A-Za-z0-9]+)_(float32|float16|bfloat16|amp|amp_fp16|amp_bf16|quant|"
+      "notset)_"
+      "(training|inference)_([A-Za-z0-9]+)(_.+)?_(performance|accuracy)");
+  return pattern;
+}
+
 // X_accuracy.csv of X_performance.csv, if it is there.
 fs::path accuracy_beside(const fs::path& path) {
   const std::string ending = "_performance.csv";
@@ -97,6 +134,66 @@ fs::path accuracy_beside(const fs::path& path) {
   if (!text.ends_with(ending)) return {};
   const fs::path other = text.substr(0, text.size() - ending.size()) + "_accuracy.csv";
   return fs::exists(other) ? other : fs::path();
+}
+
+// The files of one measurement.
+struct RunOfFiles {
+  std::string date, folder, label;  // no date if no path tells one
+  Collected all;
+};
+
+// "2026-08-20", with the time of day where the path tells that.
+std::string date_of(const fs::path& path) {
+  const auto time = when_of(path.string()).time;
+  if (!time) return "";
+  const std::string text = to_rfc3339(*time);
+  return text.ends_with("T00:00:00Z") ? to_date(*time) : text;
+}
+
+// Whether both say the same thing of a model, so that one would hide the other.
+bool overlap(const Collected& a, const Collected& b) {
+  return std::any_of(b.models.begin(), b.models.end(), [&](const auto& one) {
+    const auto found = a.models.find(one.first);
+    if (found == a.models.end()) return false;
+    const ModelResult &left = found->second, &right = one.second;
+    return (left.speedup && right.speedup) || (!left.accuracy.empty() && !right.accuracy.empty());
+  });
+}
+
+void join_results(Collected& into, Collected&& from) {
+  for (auto& [place, model] : from.models) {
+    ModelResult& there = into.at(place.first, place.second);
+    const std::string accuracy = model.accuracy.empty() ? there.accuracy : model.accuracy;
+    if (model.speedup || model.latency_ms) there = std::move(model);
+    there.accuracy = accuracy;
+  }
+  into.with_performance.merge(from.with_performance);
+}
+
+// Into the run that it belongs to: of its own folder first, then any that it may complete.
+void join_run(std::vector<RunOfFiles>& runs, const fs::path& path, Collected&& one) {
+  const std::string date = date_of(path), folder = path.parent_path().string();
+  for (const bool same_folder : {true, false})
+    for (RunOfFiles& run : runs) {
+      const bool fits = same_folder ? run.folder == folder && run.date == date
+                                    : run.date == date || run.date.empty() || date.empty();
+      if (fits && !overlap(run.all, one)) return join_results(run.all, std::move(one));
+    }
+  std::string label = !date.empty() ? date : folder.empty() ? "." : folder;
+  if (std::any_of(runs.begin(), runs.end(),
+                  [&](const RunOfFiles& run) { return run.label == label; }))
+    label = path.string();
+  runs.push_back({date, folder, label, std::move(one)});
+}
+
+void add_models(std::vector<ModelResult>& models, RunOfFiles& run, bool is_one_of_several) {
+  for (auto& [place, model] : run.all.models) {
+    // As on the dashboard: accurate, but without a row in the performance file, it failed there.
+    if (!model.speedup && !model.latency_ms && run.all.with_performance.contains(place.first))
+      model.speedup = 0;
+    if (is_one_of_several) model.group.run = run.label;
+    models.push_back(std::move(model));
+  }
 }
 
 // To the end, which /dev/zero has not.
@@ -123,43 +220,56 @@ std::string read_text(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) refuse(std::generic_category().message(errno));
   std::string text = whole_text(in, file);
+  try {
+    if (is_gzip(text)) text = from_gzip(text, kLargestFile);
+  } catch (const std::invalid_argument& problem) {
+    refuse(problem.what());
+  }
+  // Excel and PowerShell write this mark, which says nothing in UTF-8.
+  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
   if (text.empty()) refuse("it is empty");
   return text;
 }
 
 Group group_of_file(const fs::path& file) {
-  static const Pattern pattern(
-      "(.+?)_(timm_models|[A-Za-z0-9]+)_(float32|float16|bfloat16|amp|amp_fp16|amp_bf16|quant|"
-      "notset)_"
-      "(training|inference)_([A-Za-z0-9]+)(_.+)?_(performance|accuracy)");
-  const std::string stem = file.stem().string();
+  const std::string stem = without_gz(file).stem().string();
   static const Pattern expected(
       "(.+?)_(torchbench|huggingface|timm(?:_models)?)(_.+)?_"
       "(training|inference)");
   if (const auto found = expected.match(stem))
     return {found->at(2), runner::word_of_ours(found->at(4)), "", "", found->at(1) + found->at(3)};
-  const auto found = pattern.match(stem);
+  const auto found = result_file().match(stem);
   if (!found) return {stem, "", "", "", ""};
   return {found->at(2), runner::word_of_ours(found->at(4)), found->at(5),
           runner::word_of_ours(found->at(3)), found->at(1)};
 }
 
-std::vector<ModelResult> read_models(const std::vector<fs::path>& files) {
-  Collected all;
+std::string architecture_of_file(const fs::path& file) {
+  const auto found = result_file().match(without_gz(file).stem().string());
+  return found && !found->at(6).empty() ? found->at(6).substr(1) : "";
+}
+
+ModelResults read_models(const std::vector<fs::path>& files) {
   std::set<fs::path> paths(files.begin(), files.end());
   for (const fs::path& file : files)
     if (const auto other = accuracy_beside(file); !other.empty()) paths.insert(other);
-  for (const fs::path& path : paths) add_file(all, path);
-  std::vector<ModelResult> models;
-  for (auto& [place, model] : all.models) {
-    // As on the dashboard: accurate, but without a row in the performance file, it failed there.
-    if (!model.speedup && !model.latency_ms && all.with_performance.contains(place.first))
-      model.speedup = 0;
-    models.push_back(std::move(model));
+  ModelResults results;
+  std::vector<RunOfFiles> runs;
+  for (const fs::path& path : paths) {
+    Collected one;
+    add_file(one, path);
+    for (const std::string& line : one.refused)
+      results.refused.push_back(path.string() + ": " + line);
+    join_run(runs, path, std::move(one));
   }
-  if (models.empty())
+  for (RunOfFiles& run : runs) add_models(results.models, run, runs.size() > 1);
+  if (results.models.empty())
     throw BadInput("cannot sum up: there is no model in " + files.front().string());
-  return models;
+  std::stable_sort(results.models.begin(), results.models.end(),
+                   [](const ModelResult& a, const ModelResult& b) {
+                     return std::tie(a.group, a.model) < std::tie(b.group, b.model);
+                   });
+  return results;
 }
 
 }  // namespace nightjar::cli

@@ -15,6 +15,7 @@ namespace nightjar::cli {
 // is empty.
 struct Group {
   std::string suite, task, device, precision, backend;
+  std::string run = {};  // its date or folder, where files of several runs are read together
   auto operator<=>(const Group&) const = default;
 };
 
@@ -25,7 +26,8 @@ struct ModelResult {
   std::optional<double> speedup, latency_ms, compile_seconds, compression_ratio;  // 0: it failed
 };
 
-// The whole file; "-" is standard input. Throws BadInput that names it.
+// The whole file; "-" is standard input. One that gzip compressed is unpacked, and a byte order
+// mark is left out. Throws BadInput that names it.
 std::string read_text(const std::filesystem::path& file);
 
 // A file's group, by the name that dynamo's runner.py gives it:
@@ -33,10 +35,19 @@ std::string read_text(const std::filesystem::path& file);
 // precisions and tasks in our words (fp32, train). Precision and device are empty for PyTorch's
 // ci_expected_accuracy, whose names lack them. Another name is a suite of its own.
 Group group_of_file(const std::filesystem::path& file);
+// The architecture in such a name ("a100", "x86"), which tells the machine; empty if there is none.
+std::string architecture_of_file(const std::filesystem::path& file);
 
-// All models of all files, ordered by group and model. An accuracy file joins the performance file
-// of the same group; one named ..._accuracy.csv beside a ..._performance.csv is read along. If a
-// model stands in a file twice, the last row counts. Throws BadInput.
-std::vector<ModelResult> read_models(const std::vector<std::filesystem::path>& files);
+// What could be read of files, and what could not.
+struct ModelResults {
+  std::vector<ModelResult> models;   // ordered by group and model
+  std::vector<std::string> refused;  // a line each: rows and cells that say nothing, and why
+};
+
+// All models of all files. An accuracy file joins the performance file of the same group; one named
+// ..._accuracy.csv beside a ..._performance.csv is read along. Files of two dates, or files that
+// both tell the same of a model, are runs of their own. Of a model that stands twice in a file the
+// last row counts. Throws BadInput.
+ModelResults read_models(const std::vector<std::filesystem::path>& files);
 
 }  // namespace nightjar::cli

@@ -1,5 +1,6 @@
 #include "service/cli/summary.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "service/cli/failure.hpp"
@@ -19,10 +20,22 @@ struct Sides {
   bool both = false;
 };
 
+std::vector<ModelResult> models_in(const std::vector<std::filesystem::path>& files) {
+  ModelResults results = read_models(files);
+  for (const std::string& line : results.refused)
+    std::fprintf(stderr, "nightjar: %s\n", line.c_str());
+  return std::move(results.models);
+}
+
+bool has_runs(const Sides& sides) {
+  return std::any_of(sides.first.begin(), sides.first.end(),
+                     [](const ModelResult& model) { return !model.group.run.empty(); });
+}
+
 Sides read_sides(const SummaryOptions& options) {
-  Sides sides{read_models(options.files), {}, !options.beside.empty()};
+  Sides sides{models_in(options.files), {}, !options.beside.empty()};
   if (!sides.both) return sides;
-  sides.beside = read_models(options.beside);
+  sides.beside = models_in(options.beside);
   sides.first = in_both(sides.first, sides.beside);
   sides.beside = in_both(sides.beside, sides.first);
   if (sides.first.empty())
@@ -56,6 +69,8 @@ std::vector<std::string> summary_cells(const GroupSummary& summary) {
 
 TextTable summary_table(const Sides& sides) {
   TextTable table{{"suite", "task", "device", "precision", "backend"}, {}, 5};
+  const bool with_runs = has_runs(sides);
+  if (with_runs) table.head.push_back("run");
   if (sides.both) table.head.push_back("side");
   table.left = table.head.size();
   for (const char* head : {"pass rate", "speed-up", "compile", "compression"})
@@ -63,6 +78,7 @@ TextTable summary_table(const Sides& sides) {
   const auto first = summaries(sides.first), beside = summaries(sides.beside);
   const auto add = [&](const GroupSummary& summary, const char* side) {
     auto row = group_cells(summary.group);
+    if (with_runs) row.push_back(summary.group.run);
     if (sides.both) row.push_back(side);
     for (auto& cell : summary_cells(summary)) row.push_back(std::move(cell));
     table.rows.push_back(std::move(row));
@@ -103,7 +119,8 @@ ordered_json group_json(const Group& group) {
           {"task", group.task},
           {"device", group.device},
           {"precision", group.precision},
-          {"backend", group.backend}};
+          {"backend", group.backend},
+          {"run", group.run.empty() ? ordered_json(nullptr) : ordered_json(group.run)}};
 }
 
 ordered_json groups_json(const std::vector<ModelResult>& models) {

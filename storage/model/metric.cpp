@@ -37,6 +37,7 @@ constexpr Metric kMetrics[] = {
     {"compression_ratio", "times eager", Direction::higher_is_better, Repeatability::steady},
     {"imported_cost", "units", kLower, Repeatability::noisy},
     {"imported_rate", "units", Direction::higher_is_better, Repeatability::noisy},
+    {"imported_value", "units", Direction::unknown, Repeatability::slope},
 };
 }  // namespace
 

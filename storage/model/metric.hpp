@@ -9,7 +9,8 @@
 
 namespace nightjar {
 
-NIGHTJAR_ENUM(Direction, lower_is_better, higher_is_better);
+// Nothing is judged of a metric whose direction is `unknown`.
+NIGHTJAR_ENUM(Direction, lower_is_better, higher_is_better, unknown);
 
 // How a metric repeats: `noisy` needs interleaved runs by the noise of its series; `steady` (peak
 // memory, kernels' time) repeats within about 0.6 % and is decided on few runs; `slope`, as also a
@@ -28,7 +29,8 @@ struct Metric {
   std::string_view unit;  // "s", "bytes", "bytes/iteration", "times eager", ...
   Direction direction;
   Repeatability repeatability;
-  // A smaller change never counts, in the metric's unit. A `slope` has no other threshold.
+  // A smaller change never counts, in the metric's unit. A `slope` has no other threshold, and
+  // without this one it is stored and shown, but not judged.
   double least_change = 0;
   // The share that counts as a change; 0: that of the configuration. A metric that repeats much
   // better than latency shows much smaller changes.

@@ -1,5 +1,8 @@
 // What each format of results says in our terms.
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
 
@@ -137,12 +140,13 @@ TEST_CASE("dynamo's CSV takes date and commit from its folders, and the rest fro
   const auto found = only_night(read_dynamo(file));
   CHECK(to_rfc3339(found.night.measured_at) == "2026-08-20T00:00:00Z");
   CHECK(found.night.commit->str() == kCommit);
-  const std::string alexnet = "torchbench/alexnet/train/cuda/amp/bdefault/inductor ";
+  const std::string alexnet = "torchbench/alexnet/train/cuda/amp/b128/inductor ";
   CHECK(lines_of(found.night) ==
         std::vector<std::string>{alexnet + "compile_time 30", alexnet + "compression_ratio 1.2",
-                                 alexnet + "failures 1", alexnet + "graph_breaks 0",
-                                 alexnet + "latency 0.0105", alexnet + "peak_gpu_memory 3.3e+09",
-                                 alexnet + "speedup 2", alexnet + "unique_graphs 1",
+                                 alexnet + "graph_breaks 0", alexnet + "latency 0.0105",
+                                 alexnet + "peak_gpu_memory 3.3e+09", alexnet + "speedup 2",
+                                 alexnet + "unique_graphs 1",
+                                 "torchbench/alexnet/train/cuda/amp/bdefault/inductor failures 1",
                                  "torchbench/dlrm/train/cuda/amp/bdefault/inductor failures 1.25"});
 }
 
@@ -184,6 +188,7 @@ TEST_CASE("Records of the benchmark database keep their samples, and each tells 
   CHECK(to_rfc3339(reading.nights[0].night.measured_at) == "2025-08-20T07:30:00Z");
   CHECK(lines_of(reading.nights[0].night) ==
         std::vector<std::string>{
+            "TorchInductor/BERT/eval/cuda/bf16/bdefault/inductor failures 1",
             "TorchInductor/BERT/eval/cuda/bf16/bdefault/inductor speedup 1.5 1.6"});
   CHECK(lines_of(reading.nights[1].night) ==
         std::vector<std::string>{"TorchInductor/BERT.token_per_sec_throughput/eval/cuda/bf16/"
@@ -191,7 +196,7 @@ TEST_CASE("Records of the benchmark database keep their samples, and each tells 
 
   std::string flat = record;
   flat.erase(std::remove(flat.begin(), flat.end(), '\n'), flat.end());
-  const Reading lines = read_database({"r.jsonl", flat + "\n" + flat + "\n{\"metric\": {}}\n"});
+  const Reading lines = read_database({"r.jsonl", flat + "\n[" + flat + "]\n{\"metric\": {}}\n"});
   CHECK(lines.nights.size() == 1);
   REQUIRE(lines.left_out.size() == 1);
   CHECK(lines.left_out[0].find("record 3: its metric has no name") == 0);
@@ -208,7 +213,7 @@ TEST_CASE("asv's results are a value for each combination of parameters, in both
       head + R"("result_columns": ["result", "params", "version", "started_at", "samples"],
         "results": {
           "linalg.Solve.time_solve": [[0.5, NaN, 0.25, null],
-             [["'lu'", "'qr'"], ["10", "100"]], "v", 1, [[0.4, 0.6], null, null, null]],
+             [["'lu'", "'qr'"], ["10", "100"]], "v1", 1, [[0.4, 0.6], null, null, null]],
           "linalg.Solve.peakmem_solve": [[4096]],
           "linalg.Solve.track_error": [null, [["1", "2"]]],
           "linalg.Bad.time_it": [[1, 2, 3], [["1", "2"]]]}, "version": 2})"};
@@ -221,9 +226,9 @@ TEST_CASE("asv's results are a value for each combination of parameters, in both
         std::vector<std::string>{
             "asv/linalg.Solve.peakmem_solve/peakmem/cpu/unknown/bdefault/unknown peak_cpu_memory "
             "4096",
-            "asv/linalg.Solve.time_solve-lu-10/time/cpu/unknown/bdefault/unknown latency 0.4 0.6",
-            "asv/linalg.Solve.time_solve-qr-10/time/cpu/unknown/bdefault/unknown latency 0.25"});
-  CHECK(reading.unmeasured == 4);
+            "asv/linalg.Solve.time_solve-lu-10/time/cpu/unknown/bdefault/vv1 latency 0.4 0.6",
+            "asv/linalg.Solve.time_solve-qr-10/time/cpu/unknown/bdefault/vv1 latency 0.25"});
+  CHECK(reading.unmeasured == std::map<std::string, int>{{"null or NaN", 4}});
   REQUIRE(reading.left_out.size() == 1);
   CHECK(reading.left_out[0] ==
         "linalg.Bad.time_it: it has 3 values for 2 combinations of parameters");
@@ -324,4 +329,178 @@ TEST_CASE("Batches hold so many values and are of one machine class, and lose no
   const auto extents = extents_of(nights);
   REQUIRE(extents.size() == 2);
   CHECK((extents[0].series == 7 && extents[0].nights == 2 && extents[0].values == 14));
+}
+
+TEST_CASE("The words of a name, else of its unit, say which way a metric is better") {
+  for (const char* rate :
+       {"tokens_per_second", "requests_per_second", "fps", "GB/s", "mfu", "accuracy", "hit_rate",
+        "tokensPerSec", "samples_sec", "memory_bandwidth", "tflops", "speedup(x)", "tok/s/gpu",
+        "cross_entropy_loss_tflops", "energy_efficiency", "tokens_per_joule", "compression_ratio"})
+    CHECK(direction_of(rate) == Direction::higher_is_better);
+  for (const char* cost :
+       {"mean_ttft_ms", "p99_us", "peakMemory", "ms/iter", "time_per_output_token", "error_rate",
+        "binary_size", "bytes", "train_loss", "accuracy_drop", "errors_per_second", "s/it",
+        "peak_inference_mem_usage(mb)", "score_latency", "eval_accuracy_time"})
+    CHECK(direction_of(cost) == Direction::lower_is_better);
+  for (const char* neither : {"num_prompts", "batch_size", "throughput_std", "target_latency",
+                              "gpu_memory_utilization", "p50", "request_rate", "min_value", ""})
+    CHECK(direction_of(neither) == Direction::unknown);
+  CHECK(direction_of("track_solve", "Mflops") == Direction::higher_is_better);
+  const ChosenDirections chosen{{"*GB/s", "p?0"}, {"hit*"}};
+  CHECK(direction_of("p50", "", chosen) == Direction::higher_is_better);
+  CHECK(direction_of("hit/rate", "", chosen) == Direction::lower_is_better);
+}
+
+TEST_CASE("A record tells machine, suite, compiler and failure as PyTorch's CI writes them") {
+  const auto record = [](const std::string& gpu, const std::string& settings,
+                         const std::string& metric) {
+    return R"({"timestamp": 1780000000, "head_sha": ")" + kCommit +
+           R"(", "runners": [{"name": "cuda", "type": ")" + gpu +
+           R"("}], "benchmark": {"name": "TorchInductor", "mode": "inference", "dtype": "amp",
+        "extra_info": {"device": "cuda", "batch_size": null, )" +
+           settings + R"(}}, "model": {"name": "dcgan", "backend": "inductor",
+        "origins": ["torchbench"]}, "metric": )" +
+           metric + "}";
+  };
+  const std::string plain = R"("disable_cudagraphs": false)";
+  const std::string fast = R"({"name": "abs_latency", "benchmark_values": [5.0]})";
+  const Reading reading = read_database(
+      {"r.json",
+       "[" + record("NVIDIA A100", plain, fast) + "," +
+           record("NVIDIA A100", R"("disable_cudagraphs": true, "dynamic_shapes": true)", fast) +
+           "," +
+           record("NVIDIA H100",
+                  R"("output": "/x/inductor_cpp_wrapper_torchbench_amp_)"
+                  R"(inference_cuda_performance.csv")",
+                  fast) +
+           "," + record("NVIDIA H100", plain, R"({"name": "speedup", "benchmark_values": [0.0]})") +
+           "," +
+           record("NVIDIA H100", plain, R"({"name": "graph_breaks", "benchmark_values": [0]})") +
+           "," + record("NVIDIA H100", plain, R"({"name": "accuracy", "extra_info":
+                         {"benchmark_values": "[\"fail_to_run\"]"}})") +
+           "]"});
+  REQUIRE(reading.nights.size() == 2);
+  CHECK(reading.nights[0].machine_class == "NVIDIA A100");
+  const std::string dcgan = "torchbench/dcgan/eval/cuda/amp/bdefault/inductor";
+  CHECK(lines_of(reading.nights[0].night) ==
+        std::vector<std::string>{dcgan + " latency 0.005",
+                                 dcgan + "_dynamic_no_cudagraphs latency 0.005"});
+  CHECK(lines_of(reading.nights[1].night) ==
+        std::vector<std::string>{dcgan + " failures 1.25 fail_to_run",
+                                 dcgan + "_cpp_wrapper latency 0.005"});
+}
+
+TEST_CASE("Other benchmarks of the database keep two configurations apart") {
+  const auto read = [](const std::string& arguments) {
+    const std::string text = R"({"timestamp": 1780000000, "benchmark": {"name": "vLLM benchmark",
+        "extra_info": {"args": {"seed": 1, "output_json": "/tmp/x", )" +
+                             arguments + R"(}}}, "model": {"name": "m"}, "metric":
+        {"name": "tokens_per_second", "benchmark_values": [5, "inf"]}})";
+    const Reading reading = read_database({"r.json", text});
+    CHECK(reading.unmeasured == std::map<std::string, int>{{"'inf'", 1}});
+    CHECK(reading.directions.at("tokens_per_second") == Direction::higher_is_better);
+    return only_night(reading).night.values.at(0).workload.str();
+  };
+  CHECK(read(R"("tensor_parallel_size": 1)") != read(R"("tensor_parallel_size": 4)"));
+  CHECK(read(R"("tensor_parallel_size": 4)") ==
+        read(R"("tensor_parallel_size": 4, "new_flag": false, "result_dir": "b")"));
+}
+
+TEST_CASE("A dynamo file of the field loses single cells only, and counts them by their words") {
+  const ResultFile file{"2026-08-20/inductor_torchbench_amp_inference_cuda_a100_performance.csv",
+                        "dev,name,batch_size,speedup,abs_latency,mfu,tag\n"
+                        "cuda,alexnet,0,0.0,0.0,0,0\n"
+                        "cuda,alexnet,8,2.0,-inf,.5,x\n"
+                        "\xef\xbb\xbf"
+                        "dev,name,batch_size,speedup,abs_latency\n"
+                        "cuda,dcgan,0,infra_error,0\n"
+                        "cuda,maml,0,timeout,0\n"};
+  REQUIRE(format_of(file)->name == "dynamo");
+  const Reading reading = read_dynamo(file);
+  const auto found = only_night(reading);
+  CHECK(found.machine_class == "a100");
+  const auto name = [](const char* model) { return std::string("torchbench/") + model; };
+  const std::string rest = "/eval/cuda/amp/bdefault/inductor failures ";
+  CHECK(lines_of(found.night) ==
+        std::vector<std::string>{name("alexnet.mfu/eval/cuda/amp/b8/inductor imported_rate 0.5"),
+                                 name("alexnet/eval/cuda/amp/b8/inductor speedup 2"),
+                                 name("alexnet") + rest + "1", name("maml") + rest + "1.25"});
+  CHECK(reading.unmeasured ==
+        std::map<std::string, int>{{"'-inf'", 1}, {"'infra_error'", 1}, {"0", 1}});
+  CHECK(reading.not_taken == std::map<std::string, int>{{"tag", 1}});
+  REQUIRE(reading.left_out.size() == 1);
+  CHECK(reading.left_out[0] == "row 1 of alexnet: a later row says it again");
+}
+
+TEST_CASE("asv's units tell a direction, and a changed benchmark is another series") {
+  const auto read = [](const std::string& version) {
+    return read_asv({"results/m/a.json",
+                     R"({"commit_hash": ")" + kCommit +
+                         R"(", "date": 1594958251000, "params": {"machine": "m"},
+        "result_columns": ["result", "params", "version"], "results": {
+          "b.track_by": [[5], [["'p50_ms'"]]], "b.track_dot": [[5.5], [], ")" +
+                         version + R"("], "b.track_x": [[-1]]}})",
+                     R"({"b.track_dot": {"unit": "Mflops"}, "version": 2})"});
+  };
+  CHECK(lines_of(only_night(read(std::string(64, '1'))).night) ==
+        std::vector<std::string>{
+            "asv/b.track_by-p50_ms/track/cpu/unknown/bdefault/unknown imported_cost 5",
+            "asv/b.track_dot/track/cpu/unknown/bdefault/v11111111 imported_rate 5.5",
+            "asv/b.track_x/track/cpu/unknown/bdefault/unknown imported_value -1"});
+  CHECK(lines_of(only_night(read("2")).night)[1].find("/v2 ") != std::string::npos);
+}
+
+TEST_CASE("An instance of TorchBench's cpu benchmark takes model, test and mode from its folder") {
+  const ResultFile file{
+      "cpu/cpu-20230420004336/alexnet-eval-jit/metrics-3347653.json",
+      R"({"name": "cpu", "environ": {}, "metrics": {"latency": 5, "throughput": 200}})"};
+  const auto found = only_night(read_torchbench(file));
+  CHECK(found.is_instance);
+  CHECK(lines_of(found.night) ==
+        std::vector<std::string>{
+            "torchbench/alexnet.throughput/eval/cpu/fp32/bdefault/jit imported_rate 200",
+            "torchbench/alexnet/eval/cpu/fp32/bdefault/jit latency 0.005"});
+}
+
+TEST_CASE("A folder of results is read whole, and a failure is told of the batch of its model") {
+  namespace fs = std::filesystem;
+  const fs::path folder =
+      fs::temp_directory_path() / ("nightjar-history-" + std::to_string(::getpid()));
+  const auto write = [&](const char* day, const char* name, const std::string& text) {
+    fs::create_directories(folder / day);
+    std::ofstream(folder / day / name, std::ios::binary) << text;
+  };
+  const std::string head =
+                        "\xef\xbb\xbf"
+                        "dev,name,batch_size,",
+                    stem = "inductor_torchbench_amp_inference_cuda_";
+  for (const char* day : {"2026-01-01", "2026-01-02"}) {
+    const bool fails = day[9] == '2';
+    write(day, (stem + "performance.csv").c_str(),
+          head + "speedup,abs_latency\ncuda,dlrm," + (fails ? "0,0.0,0.0\n" : "128,2.0,5\n"));
+    write(day, (stem + "accuracy.csv").c_str(),
+          head + "accuracy\ncuda,dlrm," + (fails ? "0,fail_to_run\n" : "4,pass\n"));
+  }
+  // printf '{"a": 1}' | gzip -n
+  write("z", "a.json",
+        std::string("\x1f\x8b\x08\0\0\0\0\0\0\x03\xab\x56\x4a\x54\xb2\x52"
+                    "\x30\xac\x05\0\x97\x8e\xa1\xfb\x08\0\0\0",
+                    28));
+  write("z", "a.json.zst", "x");
+  write("z", "machine.json", "{}");
+  write("z", "notes.txt", "");
+  const Collection all = collect(folder, "auto", "", {}, [](std::size_t, std::size_t) {});
+  fs::remove_all(folder);
+  REQUIRE(all.nights.size() == 2);
+  const std::string dlrm = "torchbench/dlrm/eval/cuda/amp/b128/inductor ";
+  CHECK(lines_of(all.nights[0].night) == std::vector<std::string>{dlrm + "failures 1 pass",
+                                                                  dlrm + "latency 0.005",
+                                                                  dlrm + "speedup 2"});
+  CHECK(lines_of(all.nights[1].night) ==
+        std::vector<std::string>{dlrm + "failures 1.25 fail_to_run"});
+  CHECK((all.files == 4 && all.skipped == 2));
+  REQUIRE(all.not_read.size() == 2);
+  CHECK(all.not_read[0].second == "it is of no format that is known here");
+  CHECK(all.not_read[1].second ==
+        "it is compressed as zst, which is not read here; unpack it first");
 }

@@ -8,6 +8,7 @@
 #include "service/cli/metrics_files.hpp"
 #include "service/cli/suite_summary.hpp"
 
+using nightjar::Direction;
 using namespace nightjar::cli;
 namespace fs = std::filesystem;
 
@@ -62,7 +63,7 @@ TEST_CASE("A suite is summed up by the dashboard's definitions, the accuracy fil
   const Folder folder;
   folder.file(std::string(kStem) + "accuracy.csv", kAccuracy);
   const auto models =
-      read_models({folder.file(std::string(kStem) + "performance.csv", kPerformance)});
+      read_models({folder.file(std::string(kStem) + "performance.csv", kPerformance)}).models;
   REQUIRE(models.size() == 7);
   const auto groups = summaries(models);
   REQUIRE(groups.size() == 1);
@@ -79,7 +80,7 @@ TEST_CASE("A suite is summed up by the dashboard's definitions, the accuracy fil
 
 TEST_CASE("Without an accuracy a model passes that has a speed-up") {
   const Folder folder;
-  const auto groups = summaries(read_models({folder.file("mine.csv", kPerformance)}));
+  const auto groups = summaries(read_models({folder.file("mine.csv", kPerformance)}).models);
   CHECK(groups[0].group == Group{"mine", "", "cuda", "", ""});
   CHECK(groups[0].passed == 4);
   CHECK(groups[0].models == 5);
@@ -113,7 +114,6 @@ TEST_CASE("A file that is none is refused in one line that names it") {
        std::vector<std::pair<std::string, std::string>>{{"a.csv", ""},
                                                         {"b.csv", "x,y\n1,2\n"},
                                                         {"c.csv", "dev,name\ncpu,m\n"},
-                                                        {"d.csv", "dev,name,speedup\ncpu,m,fast\n"},
                                                         {"e.csv", "name,speedup\nm,1,2\n"},
                                                         {"f.json", "{\"items\": 3}"},
                                                         {"g.csv", "dev,name,speedup\n"}}) {
@@ -160,5 +160,57 @@ TEST_CASE("Metrics are read from TorchBench's, dynamo's and our own files") {
   CHECK(metric_of("python/m/eval/cpu/fp32/b4/eager latency") == nightjar::find_metric("latency"));
   CHECK(metric_of("test_eval[alexnet-cpu-eager]_cmem") == nightjar::find_metric("peak_cpu_memory"));
   CHECK(metric_of("test_eval[alexnet-cpu-eager]_latency") == nullptr);
-  CHECK(higher_is_better("torchbench/dlrm/eval/cpu/fp32/b1/inductor compression_ratio"));
+  const auto direction = [&](const char* name) { return direction_in(side, name); };
+  CHECK(direction("torchbench/dlrm/train/cuda/amp/b2048/inductor_with_cudagraphs "
+                  "compression_ratio") == Direction::higher_is_better);
+  CHECK(direction("test_eval[speedup-cuda-eager]_latency") == Direction::lower_is_better);
+  CHECK(direction("test_eval[alexnet-cuda-eager]_nonsense") == Direction::unknown);
+}
+
+TEST_CASE("One cell that holds no number loses one model, and a line says which word it holds") {
+  const Folder folder;
+  const char* const text =
+      "dev,name,batch_size,speedup,abs_latency\n"
+      "cpu,alexnet,1,2.0,10\n"
+      "cpu,dcgan,0,infra_error,0\n"
+      "dev,name,speedup,extra\n"
+      "cpu,vgg16,3.0,1\n"
+      "cpu,dlrm,nan,x,too,many\n";
+  const auto path = folder.file("inductor_torchbench_float32_inference_cpu_performance.csv", text);
+  const ModelResults found = read_models({path});
+  CHECK(found.models.size() == 3);
+  CHECK(summaries(found.models)[0].passed == 2);
+  REQUIRE(found.refused.size() == 2);
+  CHECK(found.refused[0].ends_with("row 5 has more cells than the names of its columns"));
+  CHECK(found.refused[1].ends_with(": 1 cell holds no number: 1 'infra_error'"));
+  const MetricsSide side = read_side({path});
+  CHECK(side.reasons.begin()->second == "its speed-up is 'infra_error'");
+  std::string before = text;
+  before.replace(before.find("0,infra_error,0"), 15, "8,1.5,9");
+  fs::create_directories(path.parent_path() / "before");
+  const MetricsSide control =
+      read_side({folder.file("before/" + path.filename().string(), before)});
+  const auto lost = only_in(control, side);
+  REQUIRE(lost.size() == 1);
+  CHECK(lost[0].name == "torchbench/dcgan/eval/cpu/fp32/b8/inductor");
+  CHECK((lost[0].reason == side.reasons.begin()->second && lost[0].failed));
+}
+
+TEST_CASE(
+    "Two dates of one suite are two rows, and files of one run that complete each other one") {
+  const Folder folder;
+  const std::string stem = "inductor_torchbench_amp_training_cuda_";
+  std::vector<fs::path> files;
+  for (const char* day : {"2026-08-20", "2026-08-21"}) {
+    fs::create_directories(folder.file("x", "").parent_path() / day);
+    folder.file(std::string(day) + "/" + stem + "accuracy.csv", kAccuracy);
+    files.push_back(folder.file(std::string(day) + "/" + stem + "performance.csv", kPerformance));
+  }
+  const auto groups = summaries(read_models(files).models);
+  REQUIRE(groups.size() == 2);
+  CHECK(groups[0].group.run == "2026-08-20");
+  CHECK((groups[1].group.run == "2026-08-21" && groups[1].passed == 4));
+  const auto alone = summaries(read_models({files[0]}).models);
+  REQUIRE(alone.size() == 1);
+  CHECK(alone[0].group.run.empty());
 }

@@ -560,7 +560,10 @@ def test_compare_takes_a_zero_for_a_value(tmp_path):
     files = {side: [metrics(tmp_path / f"{side}{i}.json",
                             **{name: both[at] for name, both in values.items()})
                     for i in range(5)] for at, side in enumerate(("control", "treatment"))}
-    arguments = ["compare", "--control", *files["control"], "--treatment", *files["treatment"]]
+    sides = ["compare", "--control", *files["control"], "--treatment", *files["treatment"]]
+    unknown = json.loads(nightjar(*sides, "--format", "json").stdout)["not_judged"]
+    assert [one["name"] for one in unknown] == ["below_zero", "from_zero", "to_zero"]
+    arguments = [*sides, "--lower", "*_zero"]
     answer = json.loads(nightjar(*arguments, "--format", "json").stdout)
     assert {row["metric"]: row["verdict"] for row in answer["metrics"]} == {
         "from_zero": "worse", "to_zero": "better", "throughput": "better", "tps_gone": "worse",

@@ -74,6 +74,40 @@ def test_a_dry_run_asks_no_service_and_says_what_there_is(tmp_path):
     assert "40 files read, 0 not read" in done.stdout
 
 
+def write_metrics(folder, nights, **metrics):
+    """A TorchBench file a night; a metric is a function of the night."""
+    folder.mkdir(parents=True)
+    for night in range(nights):
+        day = f"2026-{1 + night // 28:02d}-{1 + night % 28:02d}"
+        text = json.dumps({"name": "llm", "environ": {"device": "A100 of the lab"}, "metrics": {
+            name: of(night) for name, of in metrics.items()}})
+        (folder / f"metrics-{day.replace('-', '')}073000.json").write_text(text)
+
+
+def test_a_name_or_an_option_says_which_way_is_better_and_else_nothing_is_judged(make_world):
+    def falls(night):
+        return 100 * (.85 if night >= 15 else 1) * (1 + .002 * (night * 7 % 5 - 2))
+    world = make_world()
+    world.start_daemon()
+    write_metrics(world.folder / "runs", 30, tokens_per_second=falls, odd=falls, even=falls)
+    (world.folder / "runs/notes.txt").write_text("")
+    first = nightjar("import", world.folder / "runs", "--dry-run", "--lower", "even")
+    said = {line.split("  ")[0]: line.split("  ")[-1].strip() for line in first.stdout.splitlines()}
+    assert (said["tokens_per_second"], said["even"]) == ("higher is better", "lower is better")
+    assert said["odd"] == "not known: it is not judged"
+    assert "30 files read, 0 not read, 1 skipped" in first.stdout
+    done = nightjar(*arguments(world, world.folder / "runs"), "--lower", "even")
+    assert done.returncode == 0, done.stderr
+    world.wait("the history to be judged", lambda: judged(world), 60)
+    [worse] = world.items("regressions")
+    assert worse["series"][0]["workload"].split("/")[1] == "tokens_per_second"
+    by_metric = {one["metric"]: one["direction"] for one in world.items("series")}
+    assert by_metric == {"imported_rate": "higher_is_better", "imported_cost": "lower_is_better",
+                         "imported_value": "unknown"}
+    [better] = world.items("improvements")
+    assert better["metric"] == "imported_cost"
+
+
 def test_what_cannot_be_read_is_named_and_the_rest_is_taken(imported):
     why = "it is of no format that is known here"
     [line] = imported.errors.splitlines()
@@ -119,7 +153,7 @@ def test_the_planted_step_is_found_and_nobody_is_blamed(imported):
     assert set(by_metric) == {"latency", "speedup"}, found
     latency = by_metric["latency"]
     assert latency["state"] == "historical"
-    assert latency["series"][0]["workload"] == "torchbench/alexnet/train/cuda/amp/bdefault/inductor"
+    assert latency["series"][0]["workload"] == "torchbench/alexnet/train/cuda/amp/b8/inductor"
     assert latency["culprit"] is None
     night = imported.get(f"/api/v1/builds/{latency['bad']['id']}")
     assert night["date"] == "2026-01-26" and night["commit"] == f"{26:040x}"

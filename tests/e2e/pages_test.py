@@ -503,6 +503,11 @@ def test_the_direction_that_the_service_gives_decides_the_colour(browser, histor
         return ["compression_ratio", "imported_rate", "speedup", "of_tomorrow"].map((metric) =>
           [rise("higher_is_better", metric), rise("lower_is_better", metric)])""")
     assert told == [["better", "worse"]] * 4
+    told = browser.run("""const { tone } = await import("/parts.js");
+        const { machineName } = await import("/words.js");
+        return [tone({ metric: "imported_value", direction: "unknown", before: 1, after: 2 }),
+          machineName({ id: 3, facts: { imported: "A100 of the lab" } })]""")
+    assert told == [None, "A100 of the lab"]
 
 
 @pytest.mark.parametrize("address", ["changes?days=365&all=yes", "series?", "roofline?"])

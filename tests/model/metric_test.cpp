@@ -12,7 +12,8 @@ TEST_CASE("every metric is found by its name, which is unique") {
     CHECK(names.insert(metric.name).second);
     CHECK(find_metric(metric.name) == &metric);
     CHECK_FALSE(metric.unit.empty());
-    if (metric.repeatability == Repeatability::slope) CHECK(metric.least_change > 0);
+    if (metric.repeatability == Repeatability::slope)
+      CHECK((metric.least_change > 0) == (metric.direction != Direction::unknown));
   }
   CHECK(names == std::set<std::string_view>{"latency",           "compile_time",
                                             "peak_cpu_memory",   "memory_after_import",
@@ -23,7 +24,8 @@ TEST_CASE("every metric is found by its name, which is unique") {
                                             "recompiles",        "peak_gpu_memory_reserved",
                                             "peak_memory",       "leaked_gpu_memory",
                                             "compression_ratio", "imported_cost",
-                                            "imported_rate",     "kernel_time"});
+                                            "imported_rate",     "kernel_time",
+                                            "imported_value"});
   CHECK(find_metric("speed") == nullptr);
 }
 

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "storage/filtered.hpp"
+#include "storage/imports.hpp"
 #include "storage/marks.hpp"
 #include "storage/session_counts.hpp"
 #include "tests/storage/story.hpp"
@@ -89,6 +90,30 @@ TEST_CASE("a night without a value of the series is told with its reason") {
   CHECK_FALSE(without[2].build);
   CHECK(without[2].date == "2026-08-23");
   CHECK(without[2].reason == "no new build appeared");
+}
+
+TEST_CASE("an imported night of another machine class is no gap of an imported series") {
+  Database db = Database::open_writer(":memory:");
+  const auto store = [&](const char* machine, int day, const char* workload) {
+    Transaction transaction(db);
+    const MachineId id =
+        intern_machine(transaction, {{}, sha256(machine[0]), {{"imported", machine}}}).id;
+    KnownSeries known;
+    const HistoryNight night{
+        at(day * 86400), "", std::nullopt, "x", {{*WorkloadName::parse(workload), "latency", {1}}}};
+    store_history(transaction, id, night, at(0), known);
+    transaction.commit();
+    return id;
+  };
+  const char *model = "s/m/eval/cpu/fp32/b1/eager", *other = "s/n/eval/cpu/fp32/b1/eager";
+  const MachineId machine = store("1", 1, model);
+  store("2", 2, model);
+  store("1", 3, other);
+  const Workload workload = intern_workload(Autocommit(db), *WorkloadName::parse(model), 1);
+  const auto series = find_series(db, workload.id, "latency", machine, imported_variant);
+  const auto without = history_of_series(db, series.value()).without;
+  REQUIRE(without.size() == 1);
+  CHECK(without[0].date == to_date(at(3 * 86400)));
 }
 
 TEST_CASE("lists are filtered by state, day and time") {

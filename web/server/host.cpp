@@ -10,14 +10,14 @@ namespace nightjar::web {
 namespace asio = boost::asio;
 namespace {
 
-bool is_letter(char c) {
+bool is_small(char c) {
   return c >= 'a' && c <= 'z';
 }
 
 // The registry of a country may give its bare name an address, as some do: "ai". Registries of
 // other names are forbidden to. A country's name has two letters, or is in another script.
 bool may_be_country(std::string_view label) {
-  return (label.size() == 2 && is_letter(label[0]) && is_letter(label[1])) ||
+  return (label.size() == 2 && is_small(label[0]) && is_small(label[1])) ||
          label.starts_with("xn--");
 }
 

@@ -19,10 +19,12 @@ export const workload = (name, href) => el("span", { class: "workload", title: n
   href ? link(href, workloadName(name)) : strong(workloadName(name)), " ", tags(name));
 
 export const noRatio = (metric) =>
-  ["leaked_memory", "leaked_gpu_memory", "graph_breaks", "recompiles"].includes(metric);
+  ["leaked_memory", "leaked_gpu_memory", "graph_breaks", "recompiles", "imported_value"]
+    .includes(metric);
 
 /** "worse", "better" or null, by the interval and the direction that the service gives. */
 export function tone(s) {
+  if (s.direction === "unknown") return null;
   const [above, below] = s.direction === "higher_is_better" ? ["better", "worse"]
     : ["worse", "better"];
   if (noRatio(s.metric) || s.unit === "outcome") {

@@ -109,7 +109,8 @@ export const shortVersion = (text) => text.replace(/[0-9a-f]{16,}/g,
 
 /** A machine class by its fastest part. */
 export function machineName(machine) {
-  const { gpu, cpu_model: cpu } = machine.facts;
+  const { gpu, cpu_model: cpu, imported } = machine.facts;
+  if (imported) return imported;
   if (gpu && gpu !== "none") return gpu.replace(/^NVIDIA (GeForce )?/, "");
   return cpu ?? `class ${machine.id}`;
 }

@@ -5,6 +5,7 @@
 
 #include "service/cli/history/fields.hpp"
 #include "service/cli/history/formats.hpp"
+#include "storage/base/digest.hpp"
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
@@ -18,6 +19,7 @@ using nlohmann::json;
 struct Outcome {
   std::vector<std::vector<double>> values;  // empty: failed or not measured
   std::vector<std::string> names;           // of the combinations; "" if there are no parameters
+  std::string version = {};                 // of the benchmark's source
 };
 
 // 'float64' in place of "'float64'".
@@ -56,7 +58,7 @@ Outcome outcome_of(const json& result, const json& parameters, const json& sampl
   outcome.names = parameters.is_array() ? combinations(parameters) : std::vector<std::string>{""};
   const std::size_t wanted = outcome.names.size();
   const json list = result.is_array() ? result : json::array({result});
-  if (result.is_null()) return {std::vector<std::vector<double>>(wanted), outcome.names};
+  if (result.is_null()) return {std::vector<std::vector<double>>(wanted), outcome.names, ""};
   if (list.size() != wanted)
     throw std::invalid_argument("it has " + std::to_string(list.size()) + " values for " +
                                 std::to_string(wanted) + " combinations of parameters");
@@ -76,7 +78,11 @@ Outcome from_row(const json& row, const json& columns) {
       if (columns[i] == name) return row[i];
     return {};
   };
-  return outcome_of(cell("result"), cell("params"), cell("samples"));
+  Outcome outcome = outcome_of(cell("result"), cell("params"), cell("samples"));
+  const json version = cell("version");
+  if (!version.is_null())
+    outcome.version = version.is_string() ? version.get<std::string>() : version.dump();
+  return outcome;
 }
 
 Outcome from_value(const json& value) {
@@ -89,25 +95,64 @@ Outcome from_value(const json& value) {
 
 // asv names a benchmark's kind by how its method begins.
 struct Kind {
-  const char *begin, *task, *metric;
+  const char *begin, *task, *metric, *unit;  // no metric: what it counts is the author's own
 };
-constexpr Kind kKinds[] = {{"time", "time", "latency"},
-                           {"peakmem", "peakmem", "peak_cpu_memory"},
-                           {"mem", "mem", "imported_cost"},
-                           {"track", "track", "imported_cost"}};
+constexpr Kind kKinds[] = {{"time", "time", "latency", ""},
+                           {"peakmem", "peakmem", "peak_cpu_memory", ""},
+                           {"mem", "mem", "", "bytes"},
+                           {"track", "track", "", ""}};
+
+std::string method_of(const std::string& benchmark) {
+  return benchmark.substr(benchmark.rfind('.') + 1);
+}
+
 const Kind& kind_of(const std::string& benchmark) {
-  const std::string method = benchmark.substr(benchmark.rfind('.') + 1);
   for (const Kind& kind : kKinds)
-    if (method.starts_with(kind.begin)) return kind;
+    if (method_of(benchmark).starts_with(kind.begin)) return kind;
   return kKinds[3];
 }
 
+// The unit of a benchmark that tracks a number stands in benchmarks.json.
+KnownMetric metric_of(const std::string& benchmark, const json& benchmarks) {
+  const Kind& kind = kind_of(benchmark);
+  if (*kind.metric) return {kind.metric, 1};
+  const std::string unit = text_field(object_field(benchmarks, benchmark.c_str()), "unit");
+  return {"", 1, method_of(benchmark), *kind.unit ? kind.unit : unit};
+}
+
+// Some choose by a parameter what is tracked. It counts where method and unit say nothing.
+KnownMetric with_parameters(KnownMetric metric, const std::string& parameters) {
+  if (!metric.foreign.empty() && !parameters.empty() &&
+      direction_of(metric.foreign, metric.unit) == Direction::unknown)
+    metric.foreign += "-" + parameters;
+  return metric;
+}
+
+// Whether any needs the benchmarks.json, which may be large.
+bool has_tracks(const json& results) {
+  for (const auto& [benchmark, result] : results.items())
+    if (std::string_view(kind_of(benchmark).task) == "track") return true;
+  return false;
+}
+
+// asv compares results of one version of a benchmark only; it is a digest of the benchmark's source
+// or what the author says. A part of the name, so that each version is a series of its own.
+std::string version_word(const std::string& version) {
+  constexpr std::size_t kShown = 8;
+  if (version.empty()) return "";
+  const bool short_enough = version.size() <= kShown;
+  const bool is_digest = version.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return "v" + (short_enough ? version
+                             : (is_digest ? version : digest_of(version).str()).substr(0, kShown));
+}
+
 // Results of one machine in two environments are no series.
-std::string asv_class(const json& root) {
-  const std::string machine = text_field(object_field(root, "params"), "machine");
+std::string asv_class(const json& root, const std::string& place) {
+  std::string machine = text_field(object_field(root, "params"), "machine");
+  if (const auto slash = place.rfind('/'); machine.empty() && slash != std::string::npos)
+    machine = place.substr(0, slash).substr(place.rfind('/', slash - 1) + 1);
   const std::string environment = text_field(root, "env_name");
-  const std::string name = machine + (environment.empty() ? "" : " " + environment);
-  return name.substr(0, 200);
+  return machine + (environment.empty() ? "" : " " + environment);
 }
 
 }  // namespace
@@ -125,9 +170,10 @@ Reading read_asv(const ResultFile& file) {
     night.origin = file.place;
     const bool rows = root.contains("result_columns");
     Reading reading;
-    NightReader values(reading, asv_class(root), night);
+    NightReader values(reading, asv_class(root, file.place), night, file.directions);
+    const json benchmarks = has_tracks(root.at("results")) ? parse_foreign(file.beside) : json();
     for (const auto& [benchmark, result] : root.at("results").items()) {
-      const Kind& kind = kind_of(benchmark);
+      const KnownMetric metric = metric_of(benchmark, benchmarks);
       Outcome outcome;
       try {
         outcome = rows ? from_row(result, root["result_columns"]) : from_value(result);
@@ -135,13 +181,16 @@ Reading read_asv(const ResultFile& file) {
         reading.left_out.push_back(benchmark + ": " + error.what());
         continue;
       }
+      if (outcome.version.empty())  // version 1 of the files lists them apart
+        outcome.version = text_field(object_field(root, "benchmark_version"), benchmark.c_str());
       for (std::size_t i = 0; i < outcome.names.size(); ++i) {
         const auto& measured = outcome.values[i];
-        if (measured.empty()) ++reading.unmeasured;
+        if (measured.empty()) ++reading.unmeasured["null or NaN"];
         const std::string& name = outcome.names[i];
         const std::string source = benchmark + (name.empty() ? "" : "-" + name);
-        values.add({"asv", source, kind.task, "cpu", "", "", ""}, {kind.metric, 1}, measured,
-                   source);
+        values.add(
+            {"asv", source, kind_of(benchmark).task, "cpu", "", "", version_word(outcome.version)},
+            with_parameters(metric, name), measured, source);
       }
     }
     values.finish();

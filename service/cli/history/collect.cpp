@@ -9,6 +9,7 @@
 #include "service/cli/failure.hpp"
 #include "service/cli/history/formats.hpp"
 #include "service/cli/model_results.hpp"
+#include "storage/base/digest.hpp"
 #include "storage/model/metric.hpp"
 
 namespace nightjar::cli {
@@ -17,14 +18,20 @@ namespace {
 
 constexpr std::size_t kLongestOrigin = 400, kLongestClass = 200, kLongestVersion = 100;
 
+// Without the ending of a compression: its name tells what the file is all the same.
+fs::path unpacked_name(const fs::path& path) {
+  static const std::set<std::string> endings{".gz", ".zst", ".xz", ".bz2", ".lz4"};
+  return endings.contains(path.extension().string()) ? path.parent_path() / path.stem() : path;
+}
+
 bool may_be_results(const fs::path& path) {
-  const std::string ending = path.extension().string();
+  const std::string ending = unpacked_name(path).extension().string();
   return ending == ".json" || ending == ".csv" || ending == ".jsonl" || ending == ".ndjson";
 }
 
 // Returns the file `path`, or all files below the folder `path`, sorted. Leaves out a repository's
-// own folder.
-std::vector<fs::path> files_of(const fs::path& path) {
+// own folder. Adds to `others` the files that are named like no results.
+std::vector<fs::path> files_of(const fs::path& path, int& others) {
   std::error_code error;
   const auto status = fs::status(path, error);
   if (!fs::exists(status))
@@ -34,7 +41,11 @@ std::vector<fs::path> files_of(const fs::path& path) {
   for (fs::recursive_directory_iterator it(path, error), end; it != end; it.increment(error)) {
     if (error) throw BadInput("cannot import " + path.string() + ": " + error.message());
     if (it->is_directory() && it->path().filename() == ".git") it.disable_recursion_pending();
-    if (it->is_regular_file() && may_be_results(it->path())) files.push_back(it->path());
+    if (!it->is_regular_file()) continue;
+    if (may_be_results(it->path()))
+      files.push_back(it->path());
+    else
+      ++others;
   }
   if (error) throw BadInput("cannot import " + path.string() + ": " + error.message());
   std::sort(files.begin(), files.end());
@@ -56,14 +67,20 @@ std::string service_line(std::string text, std::size_t most) {
   return text.size() > most ? text.substr(text.size() - most) : text;
 }
 
+// Two names that differ stay two.
+std::string class_line(const std::string& text) {
+  if (text.size() <= kLongestClass) return service_line(text, kLongestClass);
+  const std::string digest = " " + digest_of(text).str().substr(0, 8);
+  return service_line(text.substr(0, kLongestClass - digest.size()) + digest, kLongestClass);
+}
+
 // What makes two nights the same one.
 using NightKey = std::tuple<std::string, Time, std::string, std::string>;
 
 class Merger {
  public:
   void add(FoundNight night, const std::string& machine_class) {
-    night.machine_class =
-        service_line(machine_class.empty() ? night.machine_class : machine_class, kLongestClass);
+    night.machine_class = class_line(machine_class.empty() ? night.machine_class : machine_class);
     if (night.machine_class.empty()) night.machine_class = "imported";
     night.night.origin = service_line(night.night.origin, kLongestOrigin);
     night.night.version = service_line(night.night.version, kLongestVersion);
@@ -75,9 +92,14 @@ class Merger {
       merged.found.night = night.night;
       merged.found.night.values.clear();
     }
-    for (HistoryValue& value : night.night.values) put(merged, std::move(value), night);
+    for (HistoryValue& value : night.night.values) {
+      if (night.any_batch && value.workload.batch() == "bdefault")
+        merged.of_any_batch.insert({value.workload.str(), value.metric});
+      put(merged, std::move(value), night);
+    }
   }
   std::vector<FoundNight> nights() {
+    settle_batches();
     std::vector<FoundNight> all;
     for (auto& [key, merged] : nights_) all.push_back(std::move(merged.found));
     return all;
@@ -88,7 +110,56 @@ class Merger {
   struct Merged {
     FoundNight found;
     std::map<std::pair<std::string, std::string>, std::size_t> places;
+    std::set<std::size_t> of_instances;
+    std::set<std::pair<std::string, std::string>> of_any_batch;  // workload and metric
   };
+
+  // The model of a workload, whatever its batch: machine class and name.
+  using ModelKey = std::pair<std::string, WorkloadName>;
+  static ModelKey model_of(const std::string& machine_class, const WorkloadName& name) {
+    return {machine_class, *name.variant(name.precision(), "bdefault", name.backend())};
+  }
+
+  // Where it is measured with one batch in that night: which.
+  static std::map<ModelKey, std::set<std::string>> batches_in(const FoundNight& found) {
+    std::map<ModelKey, std::set<std::string>> batches;
+    for (const HistoryValue& value : found.night.values)
+      if (value.metric == "speedup" || value.metric == "latency")
+        batches[model_of(found.machine_class, value.workload)].insert(
+            std::string(value.workload.batch()));
+    return batches;
+  }
+
+  // A file that tells whether a model runs has another batch, or none, than the one that measured
+  // it: its values become those of the model's batch in that night. A model that failed keeps that
+  // of the night before, or else of the next, so that its series goes on.
+  void settle_batches() {
+    std::map<ModelKey, std::string> near;
+    for (auto at = nights_.rbegin(); at != nights_.rend(); ++at)
+      for (auto& [model, batches] : batches_in(at->second.found)) near[model] = *batches.begin();
+    for (auto& night : nights_) {
+      Merged& merged = night.second;
+      const auto here = batches_in(merged.found);
+      for (const auto& [model, batches] : here)
+        near[model] = batches.size() == 1 ? *batches.begin() : "bdefault";
+      std::vector<HistoryValue> all;
+      all.swap(merged.found.night.values);
+      merged.places.clear();
+      merged.of_instances.clear();
+      const FoundNight from = merged.found;
+      const auto may_move = [&](const HistoryValue& value) {
+        return merged.of_any_batch.contains({value.workload.str(), value.metric});
+      };
+      std::stable_partition(all.begin(), all.end(), std::not_fn(may_move));
+      for (HistoryValue& value : all) {
+        const auto found = near.find(model_of(from.machine_class, value.workload));
+        if (may_move(value) && found != near.end())
+          value.workload = *value.workload.variant(value.workload.precision(), found->second,
+                                                   value.workload.backend());
+        put(merged, std::move(value), from);
+      }
+    }
+  }
 
   // Each may have a value, an accuracy, or both.
   static void join_outcomes(HistoryValue& there, const HistoryValue& other) {
@@ -102,10 +173,15 @@ class Merger {
     const auto [place, is_new] =
         merged.places.try_emplace({value.workload.str(), value.metric}, values.size());
     if (is_new) {
+      if (from.is_instance) merged.of_instances.insert(values.size());
       values.push_back(std::move(value));
       return;
     }
     HistoryValue& there = values[place->second];
+    if (from.is_instance && merged.of_instances.contains(place->second)) {
+      there.values.insert(there.values.end(), value.values.begin(), value.values.end());
+      return;
+    }
     // dynamo's accuracy and performance files each say whether a model failed.
     if (value.metric == kFailures)
       join_outcomes(there, value);
@@ -124,27 +200,68 @@ Reading read_result(const ResultFile& file, const std::string& wanted) {
   return format->read(file);
 }
 
+// Texts of asv's benchmarks.json, which stands over the folders of the machines. Empty if there is
+// none.
+class Benchmarks {
+ public:
+  const std::string& beside(const fs::path& file) {
+    const fs::path path =
+        fs::absolute(file).lexically_normal().parent_path().parent_path() / "benchmarks.json";
+    const auto [found, is_new] = texts_.try_emplace(path.string());
+    std::error_code error;
+    try {
+      if (is_new && fs::is_regular_file(path, error))
+        found->second = json_of_python(read_text(path));
+    } catch (const BadInput&) {  // the results are read all the same
+    }
+    return found->second;
+  }
+
+ private:
+  std::map<std::string, std::string> texts_;
+};
+
+void add_counts(std::map<std::string, int>& all, const std::map<std::string, int>& counts) {
+  for (const auto& [what, count] : counts) all[what] += count;
+}
+
+std::string text_of_result(const fs::path& path) {
+  std::string text = read_text(path);
+  const std::string ending = path.extension().string();
+  if (unpacked_name(path) != path && ending != ".gz")
+    throw std::invalid_argument("it is compressed as " + ending.substr(1) +
+                                ", which is not read here; unpack it first");
+  return text;
+}
+
 }  // namespace
 
 Collection collect(const fs::path& path, const std::string& format,
-                   const std::string& machine_class,
+                   const std::string& machine_class, const ChosenDirections& directions,
                    const std::function<void(std::size_t, std::size_t)>& progress) {
   Collection all;
   Merger merger;
-  const auto files = files_of(path);
+  Benchmarks benchmarks;
+  const auto files = files_of(path, all.skipped);
   for (std::size_t i = 0; i < files.size(); ++i) {
-    ResultFile file{place_of(path, files[i]), {}};
-    if (is_beside(file)) continue;
+    const std::string place = place_of(path, files[i]);
+    ResultFile file{unpacked_name(place).string(), {}, {}, directions};
+    if (is_beside(file)) {
+      ++all.skipped;
+      continue;
+    }
     try {
-      file.text = read_text(files[i]);
+      file.text = text_of_result(files[i]);
+      file.beside = benchmarks.beside(files[i]);
       Reading reading = read_result(file, format);
       for (FoundNight& night : reading.nights) merger.add(std::move(night), machine_class);
-      for (const std::string& line : reading.left_out)
-        all.left_out.push_back(file.place + ": " + line);
-      all.unmeasured += reading.unmeasured;
+      for (const std::string& line : reading.left_out) all.left_out.push_back(place + ": " + line);
+      add_counts(all.unmeasured, reading.unmeasured);
+      add_counts(all.not_taken, reading.not_taken);
+      all.directions.merge(reading.directions);
       ++all.files;
     } catch (const std::exception& error) {
-      all.not_read.emplace_back(file.place, error.what());
+      all.not_read.emplace_back(place, error.what());
     }
     progress(i + 1, files.size());
   }

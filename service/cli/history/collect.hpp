@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,13 +17,17 @@ struct Collection {
   int files = 0;                   // that were read
   std::vector<std::pair<std::string, std::string>> not_read;  // place and reason
   std::vector<std::string> left_out;                          // of files that were read
-  int unmeasured = 0;                                         // values
+  std::map<std::string, int> unmeasured;        // values, by what stands in their place
+  std::map<std::string, Direction> directions;  // of all metrics
+  std::map<std::string, int> not_taken;         // columns that nobody reads: rows
+  int skipped = 0;  // files that are named like no results, or belong to others and hold none
 };
 
 // `format`: a name of formats(), or "auto". `machine_class`: of all nights, unless it is empty.
-// `progress` gets the files done and all. Throws BadInput if `path` does not exist.
+// `directions`: what the user said of metrics. `progress` gets the files done and all. Throws
+// BadInput if `path` does not exist.
 Collection collect(const std::filesystem::path& path, const std::string& format,
-                   const std::string& machine_class,
+                   const std::string& machine_class, const ChosenDirections& directions,
                    const std::function<void(std::size_t, std::size_t)>& progress);
 
 // What there is of one suite on one machine class.

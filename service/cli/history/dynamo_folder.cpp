@@ -1,5 +1,6 @@
 // CSV files of PyTorch's benchmarks/dynamo: performance, accuracy, and the accuracy that its CI
 // expects.
+#include <map>
 #include <set>
 #include <stdexcept>
 
@@ -10,70 +11,128 @@
 namespace nightjar::cli {
 namespace {
 
+using CsvRow = std::vector<std::string>;
+
 struct Column {
   const char *name, *metric;
   double factor;
 };
-constexpr Column kColumns[] = {{"speedup", "speedup", 1},
-                               {"abs_latency", "latency", 1e-3},
-                               {"compilation_latency", "compile_time", 1},
-                               {"compression_ratio", "compression_ratio", 1},
-                               {"unique_graphs", "unique_graphs", 1},
-                               {"graph_breaks", "graph_breaks", 1}};
+constexpr Column kDynamoColumns[] = {{"speedup", "speedup", 1},
+                                     {"abs_latency", "latency", 1e-3},
+                                     {"compilation_latency", "compile_time", 1},
+                                     {"compression_ratio", "compression_ratio", 1},
+                                     {"unique_graphs", "unique_graphs", 1},
+                                     {"graph_breaks", "graph_breaks", 1}};
+// Columns that are no metric, or are read on their own.
+const std::set<std::string> kDescribing{"",         "dev",      "name",           "batch_size",
+                                        "workload", "accuracy", "dynamo_peak_mem"};
+// What eager mode takes, and counts that say what the compiler saw.
+const std::set<std::string> kNotTaken{"eager_peak_mem",
+                                      "calls_captured",
+                                      "unique_graph_breaks",
+                                      "autograd_captures",
+                                      "autograd_compiles",
+                                      "cudagraph_skips",
+                                      "tag"};
 
-WorkloadWords dynamo_words(const CsvFile& file, const std::vector<std::string>& row) {
+struct RowName {
+  WorkloadWords words, outcome;
+};
+
+RowName row_name(const CsvFile& file, const CsvRow& row) {
   if (const auto name = WorkloadName::parse(file.text(row, "workload"))) {
     const auto text = [](std::string_view part) { return std::string(part); };
-    return {text(name->suite()),  text(name->model()),     text(name->task()),
-            text(name->device()), text(name->precision()), text(name->batch()),
-            text(name->backend())};
+    const WorkloadWords words{text(name->suite()),  text(name->model()),     text(name->task()),
+                              text(name->device()), text(name->precision()), text(name->batch()),
+                              text(name->backend())};
+    return {words, words};
   }
   const Group group = group_of_file(file.path);
   const std::string device = file.text(row, "dev");
-  // The batch size is left out: dynamo writes 0 for a model that failed, and searches for the
-  // largest that fits, and a series must not break for that.
-  return {group.suite,     file.text(row, "name"),
-          group.task,      group.device.empty() ? device : group.device,
-          group.precision, "",
-          group.backend};
+  const WorkloadWords words{
+      group.suite,     file.text(row, "name"),
+      group.task,      group.device.empty() ? device : group.device,
+      group.precision, file.has("speedup") ? file.text(row, "batch_size") : "",
+      group.backend};
+  return {words, outcome_words(words)};
 }
 
-// nullopt where the model did not come as far as the compiler.
-std::optional<bool> accuracy_passed(const std::string& accuracy) {
-  static const std::set<std::string> good{"pass", "pass_due_to_skip", "eager_variation"};
-  static const std::set<std::string> unknown{"",
-                                             "model_fail_to_load",
-                                             "infra_error",
-                                             "eager_fail_to_run",
-                                             "eager_1st_run_OOM",
-                                             "eager_1st_run_fail",
-                                             "eager_2nd_run_OOM",
-                                             "eager_2nd_run_fail",
-                                             "eager_two_runs_differ",
-                                             "no_evidence"};
-  if (unknown.contains(accuracy)) return std::nullopt;
-  return good.contains(accuracy);
-}
+class RowReader {
+ public:
+  RowReader(Reading& reading, NightReader& values, const CsvFile& file)
+      : reading_(reading), values_(values), file_(file) {}
 
-void add_row(NightReader& values, const CsvFile& file, const std::vector<std::string>& row) {
-  const WorkloadWords words = dynamo_words(file, row);
-  const std::string source = file.text(row, "name");
-  const bool performance = file.has("speedup");
-  const auto speedup = file.number(row, "speedup");
-  const bool failed = performance && speedup == 0.0;
-  if (file.has("accuracy")) {
-    const std::string word = file.text(row, "accuracy");
-    values.add_accuracy(words, word);
-    if (const auto good = accuracy_passed(word)) values.add_outcome(words, *good);
-  } else if (performance && speedup) {
-    values.add_outcome(words, !failed);
+  void add(const CsvRow& row) {
+    const auto [words, outcome] = row_name(file_, row);
+    if (add_outcome(row, words, outcome)) return;
+    for (const std::string& column : file_.columns) {
+      const auto cell = file_.cell(row, column);
+      if (!cell || kDescribing.contains(column)) continue;
+      if (kNotTaken.contains(column))
+        ++reading_.not_taken[column];
+      else
+        add_cell(row, *cell, column, words);
+    }
+    if (const auto peak = file_.cell(row, "dynamo_peak_mem"))
+      add_value(row, *peak, words, {peak_memory_on(words.device), 1e9});
   }
-  if (failed) return;
-  for (const Column& column : kColumns)
-    if (const auto value = file.number(row, column.name))
-      values.add(words, {column.metric, column.factor}, {*value}, source);
-  if (const auto peak = file.number(row, "dynamo_peak_mem"))
-    values.add(words, {peak_memory_on(words.device), 1e9}, {*peak}, source);
+
+ private:
+  // True for a row that failed: its numbers only stand for that.
+  bool add_outcome(const CsvRow& row, const WorkloadWords& words, const WorkloadWords& outcome) {
+    const bool performance = file_.has("speedup");
+    const std::optional<bool> passed = outcome_of(file_, row).passed;
+    const bool failed = performance && passed == false;
+    if (file_.has("accuracy")) {
+      const std::string word = file_.text(row, "accuracy");
+      values_.add_accuracy(outcome, word);
+      if (const auto good = accuracy_passed(word)) values_.add_outcome(outcome, *good);
+    }
+    if (failed)
+      values_.add_failure(words, outcome);
+    else if (performance && passed && !file_.has("accuracy"))
+      values_.add_outcome(outcome, true);
+    return failed;
+  }
+
+  void add_cell(const CsvRow& row, const CsvCell& cell, const std::string& column,
+                WorkloadWords words) {
+    for (const Column& one : kDynamoColumns)
+      if (column == one.name) return add_value(row, cell, words, {one.metric, one.factor});
+    if (!cell.number) {
+      ++reading_.not_taken[column];
+      return;
+    }
+    const KnownMetric foreign = foreign_metric(words, column);
+    add_value(row, cell, words, foreign);
+  }
+
+  void add_value(const CsvRow& row, const CsvCell& cell, const WorkloadWords& words,
+                 const KnownMetric& metric) {
+    if (cell.number)
+      values_.add(words, metric, {*cell.number}, file_.text(row, "name"));
+    else
+      ++reading_.unmeasured["'" + cell.word + "'"];
+  }
+
+  Reading& reading_;
+  NightReader& values_;
+  const CsvFile& file_;
+};
+
+// Which rows count. A model that was tried again stands twice: the last row counts. One that failed
+// has batch 0.
+std::vector<bool> last_rows(const CsvFile& file) {
+  std::vector<bool> last(file.rows.size(), true);
+  std::map<std::vector<std::string>, std::set<std::string>> batches;
+  for (std::size_t i = file.rows.size(); i-- > 0;) {
+    const auto text = [&](const char* column) { return file.text(file.rows[i], column); };
+    const std::string batch = text("batch_size") == "0" ? "" : text("batch_size");
+    std::set<std::string>& later = batches[{text("name"), text("dev"), text("workload")}];
+    last[i] = later.empty() || (!batch.empty() && !later.contains("") && !later.contains(batch));
+    later.insert(batch);
+  }
+  return last;
 }
 
 }  // namespace
@@ -88,9 +147,19 @@ Reading read_dynamo(const ResultFile& file) {
   night.commit = place.commit;
   night.origin = file.place;
   Reading reading;
-  NightReader values(reading, "", night);
-  for (const auto& row : csv.rows) add_row(values, csv, row);
+  reading.left_out = csv.refused;
+  NightReader values(reading, architecture_of_file(file.place), night, file.directions);
+  RowReader rows(reading, values, csv);
+  const std::vector<bool> last = last_rows(csv);
+  for (std::size_t i = 0; i < csv.rows.size(); ++i) {
+    if (last[i])
+      rows.add(csv.rows[i]);
+    else
+      reading.left_out.push_back("row " + std::to_string(i + 1) + " of " +
+                                 csv.text(csv.rows[i], "name") + ": a later row says it again");
+  }
   values.finish();
+  for (FoundNight& found : reading.nights) found.any_batch = true;
   return reading;
 }
 

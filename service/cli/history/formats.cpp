@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "service/cli/csv_file.hpp"
+
 namespace nightjar::cli {
 namespace {
 
@@ -64,8 +66,12 @@ const Format* find_format(const std::string& name) {
 
 const Format* format_of(const ResultFile& file) {
   if (file.place.ends_with(".csv")) {
-    const std::string first = "," + file.text.substr(0, file.text.find_first_of("\r\n")) + ",";
-    return first.find(",name,") == std::string::npos ? nullptr : find_format("dynamo");
+    try {
+      const CsvFile first = parse_csv(file.place, file.text.substr(0, file.text.find('\n')));
+      return find_format(first.has("name") ? "dynamo" : "");
+    } catch (const std::exception&) {
+      return nullptr;
+    }
   }
   return json_format(file.text);
 }

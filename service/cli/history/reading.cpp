@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "service/cli/metrics_files.hpp"
 #include "storage/base/digest.hpp"
 #include "storage/base/pattern.hpp"
 #include "storage/model/metric.hpp"
@@ -43,7 +42,11 @@ std::string batch_word(const std::string& text) {
 bool means_something(const std::string& metric, double value) {
   const Metric* known = find_metric(metric);
   const bool may_be_zero = known && known->repeatability == Repeatability::slope;
-  return std::isfinite(value) && (value > 0 || (may_be_zero && value == 0));
+  return std::isfinite(value) && (value > 0 || may_be_zero);
+}
+
+const char* word_for(double value) {
+  return std::isfinite(value) ? (value == 0 ? "0" : "below 0") : "NaN or infinite";
 }
 
 // `parts`: all of it, year, month, day, hour, minute and second.
@@ -89,19 +92,57 @@ WorkloadName workload_of(const WorkloadWords& words) {
   return *name;
 }
 
-KnownMetric foreign_metric(WorkloadWords& words, const std::string& name) {
+KnownMetric foreign_metric(WorkloadWords& words, const std::string& name, const std::string& unit) {
   words.model += (words.model.empty() ? "" : ".") + name;
-  return {higher_is_better(name) ? "imported_rate" : "imported_cost"};
+  return {"", 1, name, unit};
 }
 
 std::string peak_memory_on(const std::string& device) {
   return device == "cpu" ? "peak_cpu_memory" : "peak_gpu_memory";
 }
 
-NightReader::NightReader(Reading& reading, std::string machine_class, HistoryNight night)
-    : reading_(reading), found_{std::move(machine_class), std::move(night)} {}
+WorkloadWords outcome_words(WorkloadWords words) {
+  words.batch.clear();
+  return words;
+}
+
+std::optional<bool> accuracy_passed(const std::string& word) {
+  static const std::set<std::string> good{"pass", "pass_due_to_skip", "eager_variation"};
+  static const std::set<std::string> unknown{"",
+                                             "model_fail_to_load",
+                                             "infra_error",
+                                             "eager_fail_to_run",
+                                             "eager_1st_run_OOM",
+                                             "eager_1st_run_fail",
+                                             "eager_2nd_run_OOM",
+                                             "eager_2nd_run_fail",
+                                             "eager_two_runs_differ",
+                                             "no_evidence"};
+  if (unknown.contains(word)) return std::nullopt;
+  return good.contains(word);
+}
+
+NightReader::NightReader(Reading& reading, std::string machine_class, HistoryNight night,
+                         ChosenDirections directions)
+    : reading_(reading),
+      directions_(std::move(directions)),
+      found_{std::move(machine_class), std::move(night)} {}
+
+std::string NightReader::name_of_ours(const KnownMetric& metric) {
+  if (metric.foreign.empty()) {
+    const Metric* known = find_metric(metric.metric);
+    reading_.directions[metric.metric] = known ? known->direction : Direction::unknown;
+    return metric.metric;
+  }
+  const Direction direction = direction_of(metric.foreign, metric.unit, directions_);
+  reading_.directions[metric.foreign] = direction;
+  if (direction == Direction::unknown) return "imported_value";
+  return direction == Direction::higher_is_better ? "imported_rate" : "imported_cost";
+}
 
 void NightReader::finish() {
+  std::erase_if(found_.night.values,
+                [&](const HistoryValue& value) { return failed_.contains(value.workload); });
   for (const auto& [workload, outcome] : outcomes_) {
     HistoryValue value{workload, std::string(kFailures), {}, outcome.accuracy};
     if (outcome.passed) value.values = {*outcome.passed ? 1 : kFailed};
@@ -112,12 +153,12 @@ void NightReader::finish() {
 
 void NightReader::add(const WorkloadWords& words, const KnownMetric& metric,
                       const std::vector<double>& values, const std::string& source) {
-  HistoryValue value{workload_of(words), metric.metric, {}};
+  HistoryValue value{workload_of(words), name_of_ours(metric), {}};
   for (const double one : values) {
-    if (means_something(metric.metric, one * metric.factor))
+    if (means_something(value.metric, one * metric.factor))
       value.values.push_back(one * metric.factor);
     else
-      ++reading_.unmeasured;
+      ++reading_.unmeasured[word_for(one)];
   }
   if (!value.values.empty()) put(std::move(value), source);
 }
@@ -125,6 +166,11 @@ void NightReader::add(const WorkloadWords& words, const KnownMetric& metric,
 void NightReader::add_outcome(const WorkloadWords& words, bool passed) {
   std::optional<bool>& known = outcomes_[workload_of(words)].passed;
   known = known.value_or(true) && passed;
+}
+
+void NightReader::add_failure(const WorkloadWords& words, const WorkloadWords& outcome) {
+  failed_.insert(workload_of(words));
+  add_outcome(outcome, false);
 }
 
 void NightReader::add_accuracy(const WorkloadWords& words, const std::string& word) {

@@ -83,21 +83,35 @@ std::optional<TestName> of_nightly(const std::string& text) {
   return named(std::move(*words), text.substr(end + 2));
 }
 
+// "inductor" of "--torchdynamo inductor", and all else that test_bench was called with.
+std::string backend_of(const std::string& arguments) {
+  std::string words;
+  for (std::size_t begin = 0; begin < arguments.size();) {
+    const auto end = std::min(arguments.find_first_of("[]', =", begin), arguments.size());
+    std::string word = arguments.substr(begin, end - begin);
+    word.erase(0, std::min(word.find_first_not_of('-'), word.size()));
+    begin = end + 1;
+    if (!word.empty() && word != "None" && word != "torchdynamo")
+      words += (words.empty() ? "" : "_") + word;
+  }
+  return words;
+}
+
 // test_bench: model=resnet50, test=eval, device=cuda, bs=None, extra_args=[], metric=latencies
 std::optional<TestName> of_test_bench(const std::string& text) {
   static const Pattern pattern(
       "model=(.*), test=(.*), device=(.*), bs=(.*), extra_args=(.*), metric=(.*)");
   const auto found = pattern.match(text);
   if (!found) return std::nullopt;
-  const std::string arguments = found->at(5);
-  static const Pattern precision("--precision'?,? ?'?([a-z0-9_]+)");
   WorkloadWords words{"torchbench", found->at(1), found->at(2), found->at(3),
                       "fp32",       found->at(4), "eager"};
+  static const Pattern precision("--precision'?[,= ]+'?([a-z0-9_]+)'?,?");
+  std::string arguments = found->at(5);
   if (const auto chosen = precision.search(arguments)) {
     words.precision = chosen->at(1);
-  } else if (arguments.find_first_not_of("[]' ") != std::string::npos && arguments != "None") {
-    words.backend = arguments;
+    arguments.erase(arguments.find(chosen->at(0)), chosen->at(0).size());
   }
+  if (const std::string backend = backend_of(arguments); !backend.empty()) words.backend = backend;
   return named(std::move(words), found->at(6));
 }
 
@@ -140,21 +154,42 @@ TestName test_name_of(const std::string& text, const std::string& benchmark,
   if (auto name = of_cpu(text)) return *name;
   if (auto name = of_optim(text, benchmark)) return *name;
   WorkloadWords words{"torchbench-" + benchmark, "", "bench", device, "", "", ""};
-  const KnownMetric metric = foreign_metric(words, text);
+  const KnownMetric metric = foreign_metric(words, text, benchmark);
   return {words, metric};
+}
+
+// An instance of the CPU's userbenchmark, cpu-DATE/alexnet-eval-eager/metrics-PID.json, names only
+// the metric: model, test and mode stand in the folder's name.
+std::optional<WorkloadWords> words_of_instance(const std::string& place) {
+  static const Pattern pattern(
+      "(?:.*/)?([^/]+)-(train|eval)(?:-([A-Za-z0-9]+))?/metrics-[0-9]+\\.json");
+  const auto found = pattern.match(place);
+  if (!found) return std::nullopt;
+  const std::string mode = found->at(3);
+  return WorkloadWords{
+      "torchbench", found->at(1), found->at(2), "cpu", "fp32", "", mode.empty() ? "eager" : mode};
+}
+
+// What stands where a number should, in a few words: an error's text may be a whole traceback.
+std::string word_in_place(const json& value) {
+  if (value.is_null()) return "null or NaN";
+  if (!value.is_string()) return "no number";
+  constexpr std::size_t kMost = 40;
+  const std::string text = value.get<std::string>();
+  const auto end = text.find_last_not_of(" \t\r\n") + 1;
+  const auto begin = text.substr(0, end).rfind('\n') + 1;
+  return "'" + text.substr(begin, std::min(end - begin, kMost)) + "'";
 }
 
 std::vector<double> numbers_of(const json& value, Reading& reading) {
   std::vector<double> numbers;
-  if (value.is_number()) return {value.get<double>()};
-  if (value.is_array())
-    for (const auto& one : value) {
-      if (one.is_number())
-        numbers.push_back(one.get<double>());
-      else
-        ++reading.unmeasured;
-    }
-  if (numbers.empty()) ++reading.unmeasured;
+  const json list = value.is_array() ? value : json::array({value});
+  for (const auto& one : list) {
+    if (one.is_number())
+      numbers.push_back(one.get<double>());
+    else
+      ++reading.unmeasured[word_in_place(one)];
+  }
   return numbers;
 }
 
@@ -185,17 +220,24 @@ Reading read_torchbench(const ResultFile& file) {
   const std::string benchmark = text_field(root, "name");
   const json& metrics = object_field(root, "metrics");
   Reading reading;
-  NightReader values(reading, device, night);
+  NightReader values(reading, device, night, file.directions);
+  const auto instance = words_of_instance(file.place);
   for (const auto& [name, value] : metrics.items()) {
     if (has_samples(metrics, name)) continue;
     const auto of_bench = of_test_bench(name);
-    const TestName known =
-        of_bench ? *of_bench : test_name_of(name, benchmark, on_cpu ? "cpu" : "cuda");
+    const auto of_instance = instance && name.find_first_of("-[,") == std::string::npos
+                                 ? std::optional(named(*instance, name))
+                                 : std::nullopt;
+    const TestName known = of_bench      ? *of_bench
+                           : of_instance ? *of_instance
+                                         : test_name_of(name, benchmark, on_cpu ? "cpu" : "cuda");
     // test_bench writes an error's text in place of a number.
     if (of_bench && value != "not_implemented") values.add_outcome(known.words, value.is_number());
     values.add(known.words, known.metric, numbers_of(value, reading), name);
   }
   values.finish();
+  if (instance)
+    for (FoundNight& found : reading.nights) found.is_instance = true;
   return reading;
 }
 
@@ -214,7 +256,7 @@ Reading read_pytest(const ResultFile& file) {
     night.commit = CommitSha::parse(text_field(object_field(root, "commit_info"), "id"));
   night.origin = file.place;
   Reading reading;
-  NightReader values(reading, text_field(machine, "node"), night);
+  NightReader values(reading, text_field(machine, "node"), night, file.directions);
   for (const auto& one : root.at("benchmarks")) {
     const std::string name = text_field(one, "name");
     const json& stats = object_field(one, "stats");

@@ -11,8 +11,10 @@ std::string class_name(const EngineView& view, MachineId id) {
   std::string text = "machine class " + std::to_string(id.value);
   const auto machine = storage::find_machine(view.db, id);
   if (!machine) return text;
-  const auto model = machine->facts.find("cpu_model");
-  return model == machine->facts.end() ? text : text + " (" + model->second + ")";
+  for (const char* fact : {"imported", "cpu_model"})
+    if (const auto found = machine->facts.find(fact); found != machine->facts.end())
+      return text + " (" + found->second + ")";
+  return text;
 }
 
 std::vector<ReportSeries> series_facts(const EngineView& view,

@@ -30,6 +30,7 @@ bisect::SeriesNoise noise_of(const storage::Database& db, const Series& series) 
 
 bisect::SeriesNoise noise_of(const Series& series, std::vector<std::vector<double>> builds) {
   const auto policy = bisect::policy_of_metric(series.metric);
+  if (!bisect::is_judged(policy)) return bisect::series_noise({});  // may be 0, or below it
   for (std::vector<double>& runs : builds)
     for (double& value : runs) value = bisect::judged_value(value, policy);
   return bisect::series_noise(builds);

@@ -14,6 +14,9 @@ const marksOf = (marks, s) => marks.filter((m) => (m.machine === null || m.machi
 
 const withOf = (query) => (query.get("with") ?? "").split(",").filter((id) => /^\d+$/.test(id));
 
+const directionWords = { lower_is_better: "lower is better", higher_is_better: "higher is better",
+  unknown: "which way is better is not known, so it is not judged" };
+
 function head({ histories: [{ series: s, noise }], machine, related }, query) {
   const by = query.get("by") === "build" ? "build" : "time";
   const address = (changes) => addressWith(`series/${s.id}`, query, changes);
@@ -26,7 +29,7 @@ function head({ histories: [{ series: s, noise }], machine, related }, query) {
   return [el("h2", {}, workload(s.workload_name), ` ${metricName(s.metric)}`),
     el("p", { class: "soft" }, code(s.workload_name), ` version ${s.workload_version}, `,
       `${machine ? machineName(machine) : `class ${s.machine}`}, ${s.variant}; `,
-      s.direction === "lower_is_better" ? "lower is better" : "higher is better",
+      directionWords[s.direction],
       s.level ? `; accepted level ${quantity(s.level.value, s.unit)}` : "",
       noise === null ? "" : `; runs of one build vary by ${(100 * noise).toFixed(1)}\u00a0%`),
     el("p", { class: "tools" }, link(address({ by: by === "time" ? "build" : null }),
