@@ -13,7 +13,7 @@
 namespace nightjar::service {
 namespace {
 
-constexpr std::size_t kMostFiles = 1000;
+constexpr std::size_t kMostNamedFiles = 1000;
 constexpr std::size_t kMostCompilers = 16;
 constexpr std::size_t kLongestLine = 200;
 constexpr std::size_t kLongestFlags = 8192;
@@ -184,9 +184,9 @@ void read_files(const std::filesystem::path& file, const Installed& installed,
             [](const WheelFile& a, const WheelFile& b) {
               return std::pair(a.kind, a.name) < std::pair(b.kind, b.name);
             });
-  if (provenance.files.size() > kMostFiles) {
-    provenance.more_files = static_cast<int>(provenance.files.size() - kMostFiles);
-    provenance.files.resize(kMostFiles);
+  if (provenance.files.size() > kMostNamedFiles) {
+    provenance.more_files = static_cast<int>(provenance.files.size() - kMostNamedFiles);
+    provenance.files.resize(kMostNamedFiles);
   }
   for (WheelFile& one : provenance.files)
     if (const auto digest = digests.find(one.name); digest != digests.end())
