@@ -116,7 +116,8 @@ TEST_CASE("What a service says of a refusal is one line in what the agent says o
   service.set("fail", 400);
   Coordinator coordinator(service.url(), "secret");
   CHECK(coordinator.fail(Claim{}, "x", Coordinator::Failure::final) == Answer::refused);
-  CHECK_THAT(coordinator.error(), Catch::Contains(": bad 2026 [error] forged [2Jxxx"));
+  CHECK_THAT(coordinator.error(), Catch::Contains(": bad 2026 [error] forged [2J"
+                                                  "xxx"));
   CHECK(coordinator.error().size() < 600);
 }
 
