@@ -218,8 +218,6 @@ const Job* last_session(const SearchRuns& runs) {
   return last;
 }
 
-// What stands in the way of the range's commits; headers that could not be told from the libraries
-// if nothing else does.
 // The version of the wheel that the search last measured this position on.
 std::string wheel_version(const EngineView& view, const SearchRuns& runs, int position) {
   for (std::size_t i = runs.log.runs.size(); i-- > 0;)
@@ -248,6 +246,8 @@ void add_wheels_of_range(const EngineView& view, const Bisection& bisection, con
   }
 }
 
+// Adds what stands in the way of the range's commits. If nothing else does, these are headers that
+// could not be told from the libraries.
 void add_obstacles(const Bisection& bisection, const Culprit& range,
                    const std::vector<Untestable>& untestable, ReportInput& input) {
   std::vector<std::string>& reasons = input.range_obstacles;
