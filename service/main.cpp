@@ -61,8 +61,13 @@ void allow_descriptors() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+void warn_of_unbound_tokens(const service::Config& config) {
+  if (const auto warning = service::unbound_runner_tokens(config)) log::warn("{}", *warning);
+}
+
 // 1: something that it names cannot be used now.
 int check(const service::Config& config, const Options& options) {
+  warn_of_unbound_tokens(config);
   const auto problems =
       options.offline ? std::vector<std::string>() : service::check_surroundings(config);
   for (const std::string& problem : problems)
@@ -75,6 +80,7 @@ int check(const service::Config& config, const Options& options) {
 int serve(const service::Config& config, const Options& options) {
   allow_descriptors();
   service::Daemon daemon(config);
+  warn_of_unbound_tokens(config);  // a start that fails says why, and nothing else
   std::optional<service::LocalRunner> runner;
   if (options.local_runner)
     runner.emplace(beside_this_program("nightjar-runner"),
@@ -96,7 +102,6 @@ int run(const Options& options) {
     return 2;
   }
   for (const std::string& warning : service::exposed_secrets(config)) log::warn("{}", warning);
-  if (const auto warning = service::unbound_runner_tokens(config)) log::warn("{}", *warning);
   if (const auto& file = config.service.credentials_file; !file.empty())
     web::set_credentials(web::Credentials::read(file));
   if (options.check) return check(config, options);

@@ -155,6 +155,10 @@ def test_a_result_outlives_a_proxy_that_takes_smaller_ones(served):
     world.kill("lab", signal.SIGTERM)
     site.write_text(right)
     proxy.reload()
+    token = {"Authorization": "Bearer " + world.tokens["runner"]}
+    # nginx's old workers go on for a moment.
+    world.wait("the proxy's new limit", lambda: proxy.ask(
+        "/api/v1/agent/jobs/77/result", token, b" " * 9000, shown="lab")[0] == 404)
     start_runner(world, proxy, "lab", *known, *shown)
     world.wait("the night", lambda: world.night_done(1))
     assert not list((world.folder / "lab/spool").glob("*.json"))

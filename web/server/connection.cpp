@@ -227,6 +227,7 @@ void Connection::watch_client() {
     const bool hung_up =
         error || ::recv(self->socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
     if (hung_up && self->phase_ == Phase::handling) *self->request_->gone = true;
+    if (hung_up && self->phase_ == Phase::streaming) self->abort();
   });
 }
 

@@ -179,6 +179,7 @@ asio::awaitable<void> Connection::send_events() {
     events->written(*subscriber);
     deadline_ = std::chrono::steady_clock::time_point::max();
     wake_.expires_after(heartbeat);
+    watch_client();  // one that hangs up gives its place back at once
     if (!error_ && !timed_out_) co_await wait();
     quiet = true;
   }

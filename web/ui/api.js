@@ -48,13 +48,18 @@ export async function about() {
 /** Whether the token of this tab is an admin's, as of the last answer. */
 export const isAdmin = () => asking.role === "admin";
 
-/** A list as CSV; throws a Problem. */
-export async function csvOf(path) {
-  const token = sessionStorage.getItem(tokenName);
-  const response = await fetch(`api/v1/${path}`, { headers: { Accept: "text/csv",
-    ...(token && { Authorization: `Bearer ${token}` }) } });
-  if (!response.ok) throw new Problem(response.status, `It answered ${response.status}.`);
-  return response.text();
+/** All pages of a list as one text of CSV; throws a Problem. */
+export async function csvOf(list, query) {
+  const token = sessionStorage.getItem(tokenName), pages = [];
+  for (let next = `?${query}`; next;) {
+    const response = await fetch(`api/v1/${list}${next}`, { headers: { Accept: "text/csv",
+      ...(token && { Authorization: `Bearer ${token}` }) } });
+    if (!response.ok) throw new Problem(response.status, `It answered ${response.status}.`);
+    const page = await response.text();
+    pages.push(pages.length === 0 ? page : page.slice(page.indexOf("\n") + 1));
+    next = /<[^?>]*([^>]*)>; rel="next"/.exec(response.headers.get("Link") ?? "")?.[1];
+  }
+  return pages.join("");
 }
 
 /**

@@ -11,7 +11,7 @@ import { change, count, metricName, quantity, shortVersion } from "../words.js";
 const choosers = ["domain", "suite", "metric", "machine", "variant", "device", "backend"];
 const filters = [...choosers, "model", "least"];
 const groups = ["domain", "suite", "model", "metric", "machine", "device", "backend"];
-const first = 20, more = 200, most = 100000;  // rows of a page, of further ones, and of a file
+const first = 20, more = 200, saved = 500;  // rows of a page, of further ones, of one for a file
 
 /** The pair of builds: as the address says, else the newest two of the kind. */
 function pairOf(builds, query) {
@@ -103,7 +103,7 @@ function saver(data, query) {
   const said = el("span", { role: "status" });
   return el("p", { class: "tools" }, el("button", { type: "button", onclick: async () => {
     try {
-      saveText(await csvOf(`compare?${asked(data, query, { limit: most })}`),
+      saveText(await csvOf("compare", asked(data, query, { limit: saved })),
         `compare-${data.good}-${data.bad}.csv`, "text/csv");
     } catch (error) {
       said.replaceChildren(failure("Cannot be saved.", error));
