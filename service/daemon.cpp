@@ -50,6 +50,7 @@ namespace {
 
 constexpr std::chrono::seconds kProgressEvery{10};  // a line in the log
 constexpr std::chrono::milliseconds kTickTime{50};  // then requests get their turn
+constexpr int kMostParts = 40;  // of a tick's work, until the timer comes again or all ends
 
 std::unique_ptr<IssueTracker> make_tracker(const Config& config, const Clock& clock) {
   if (config.report.tracker != "github")
@@ -202,7 +203,7 @@ struct Daemon::Impl {
       if (follows) {
         const Ticked ticked = tick(context, surveyed, kTickTime);
         if (ticked.changed) log::debug("tick changed rows");
-        if (ticked.is_part) wake();
+        if (ticked.is_part && ++parts < kMostParts) wake();
       }
       guarded("pin artifacts", [this] { pin_artifacts(context); });
       guarded("write again", [this] { write_again(); });
@@ -548,6 +549,7 @@ struct Daemon::Impl {
     tick_timer.expires_after(config.queue.tick);
     tick_timer.async_wait([this](boost::system::error_code error) {
       if (error) return;
+      parts = 0;
       wake();
       tick_later();
     });
@@ -637,6 +639,7 @@ struct Daemon::Impl {
        looking_at_wheel = false, sending = false, proving = false, fetching = false,
        asked_before = false;
   std::atomic<bool> waking = false;
+  std::atomic<int> parts = 0;  // of ticks that were cut short, since the timer came
   asio::io_context io{1};
   asio::steady_timer tick_timer, poll_timer;
   asio::signal_set signals;

@@ -306,7 +306,7 @@ class Searches:
     def _job(self, session, builds, planned, at, **more):
         self.jobs_asked += 1
         job = self.jobs.add(
-            f"bisection:{self.bisection}/step:{self.jobs_asked}", self.night, self.machine,
+            f"bisection:{self.bisection}/step:{self.jobs_asked - 1}", self.night, self.machine,
             "bisect", builds, [self.lead], planned, at, priority=20, **more)
         self.tables.add("bisection_job", bisection=self.bisection, job=job, session=session - 1)
         return job
