@@ -67,6 +67,16 @@ std::filesystem::path copy_of_repository(const Config& config) {
   return config.service.data / "repository.git";
 }
 
+// What the markers of issues are made with; one for each database, drawn at its first start.
+std::string issue_secret(storage::Database& db) {
+  constexpr std::string_view name = "issue secret";
+  if (const auto known = storage::get_note(db, name)) return *known;
+  const std::string drawn = web::random_token();
+  storage::write(
+      db, [&](storage::Transaction& transaction) { storage::set_note(transaction, name, drawn); });
+  return drawn;
+}
+
 git::RepositoryOptions repository_options(const Config& config) {
   git::RepositoryOptions options;
   options.url = config.repository.url;
@@ -132,7 +142,7 @@ struct Daemon::Impl {
         places(make_places()),
         ci_rung(config, graph, artifacts, native_state_by(graph, config.project), clock,
                 stopping.get_token()),
-        sender(*tracker, config.report.labels, clock),
+        sender(*tracker, config.report.labels, clock, issue_secret(db)),
         context{db,
                 graph,
                 artifacts,

@@ -120,6 +120,15 @@ void back_up_before_migrating(const Database::Impl& connection, int version) {
   }
 }
 
+// A file that was restored may hold more than the schema: triggers and views would run at our
+// statements. We have none, so none run.
+void distrust_schema(sqlite3* connection) {
+  for (const auto& [option, value] :
+       {std::pair(SQLITE_DBCONFIG_ENABLE_TRIGGER, 0), std::pair(SQLITE_DBCONFIG_ENABLE_VIEW, 0),
+        std::pair(SQLITE_DBCONFIG_DEFENSIVE, 1)})
+    sqlite3_db_config(connection, option, value, nullptr);
+}
+
 }  // namespace
 
 std::unique_ptr<Database::Impl> connect(const std::filesystem::path& path, Access access) {
@@ -136,6 +145,7 @@ std::unique_ptr<Database::Impl> connect(const std::filesystem::path& path, Acces
     impl->fail("open");
   sqlite3_extended_result_codes(impl->connection, 1);
   sqlite3_busy_timeout(impl->connection, 10'000);
+  distrust_schema(impl->connection);
   sqlite3_create_function_v2(impl->connection, "glob_match", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
                              nullptr, sql_glob_match, nullptr, nullptr, nullptr);
   sqlite3_create_function_v2(impl->connection, "measures", 3, SQLITE_UTF8 | SQLITE_DETERMINISTIC,

@@ -26,11 +26,17 @@ int schema_version_of(Database::Impl& connection) {
   const bool ours = connection.ask("PRAGMA application_id") == kApplication;
   if (!ours && (version != 0 || connection.ask("SELECT count(*) FROM sqlite_master") != 0))
     throw Error(connection.path + " is a database of another program; name another file");
+  if (ours &&
+      connection.ask("SELECT count(*) FROM sqlite_master "
+                     "WHERE type IN ('trigger', 'view') OR sql LIKE 'CREATE VIRTUAL%'") != 0)
+    throw Error(connection.path +
+                " has triggers, views or virtual tables, which no database of Nightjar has; do not "
+                "use it");
   if (version > kKnown)
     throw Error(connection.path + " has schema version " + std::to_string(version) +
                 ", this program knows versions up to " + std::to_string(kKnown) +
                 "; start the newer nightjard that wrote it, or restore a backup");
-  if (version > 0 && version < kSchema)
+  if (version != 0 && version < kSchema)
     throw Error(connection.path + " has schema version " + std::to_string(version) +
                 ", of a program before the first release; this one reads versions from " +
                 std::to_string(kSchema) + " on");

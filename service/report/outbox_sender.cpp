@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "service/report/report.hpp"
+#include "storage/base/digest.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -46,8 +47,13 @@ std::chrono::seconds backoff(int attempts) {
 }
 
 OutboxSender::OutboxSender(IssueTracker& tracker, std::vector<std::string> labels,
-                           const Clock& clock)
-    : tracker_(tracker), labels_(std::move(labels)), clock_(clock) {}
+                           const Clock& clock, std::string secret)
+    : tracker_(tracker), labels_(std::move(labels)), clock_(clock), secret_(std::move(secret)) {}
+
+std::string OutboxSender::marker(const OutboxMessage& message) const {
+  if (secret_.empty()) return marker_of(message.key);
+  return marker_of("posted:" + digest_of(secret_ + "\n" + message.key).str());
+}
 
 Sent OutboxSender::send(const OutboxMessage& message, std::optional<std::int64_t> issue_number) {
   try {
@@ -63,7 +69,7 @@ Sent OutboxSender::send(const OutboxMessage& message, std::optional<std::int64_t
 }
 
 Sent OutboxSender::open(const OutboxMessage& message) {
-  const std::string marker = marker_of(message.key);
+  const std::string marker = this->marker(message);
   const auto found = tracker_.find_issue(marker);
   if (const auto* failure = std::get_if<Transient>(&found)) return later(message, *failure);
   if (const auto* failure = std::get_if<Permanent>(&found)) return refused(*failure);
@@ -78,7 +84,7 @@ Sent OutboxSender::open(const OutboxMessage& message) {
 }
 
 Sent OutboxSender::comment(const OutboxMessage& message, std::int64_t issue) {
-  const std::string marker = marker_of(message.key);
+  const std::string marker = this->marker(message);
   const auto there = tracker_.has_comment(issue, marker);
   if (const auto* failure = std::get_if<Transient>(&there)) return later(message, *failure);
   if (const auto* failure = std::get_if<Permanent>(&there)) return refused(*failure);

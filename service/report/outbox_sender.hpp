@@ -34,8 +34,11 @@ std::chrono::seconds backoff(int attempts);
 
 class OutboxSender {
  public:
-  // Keeps references to `tracker` and `clock`.
-  OutboxSender(IssueTracker& tracker, std::vector<std::string> labels, const Clock& clock);
+  // Keeps references to `tracker` and `clock`. `secret`: nobody else can write a marker that is
+  // made with it, so only what this service has posted is taken for its own; empty: markers are
+  // made of keys alone, which can be computed.
+  OutboxSender(IssueTracker& tracker, std::vector<std::string> labels, const Clock& clock,
+               std::string secret = "");
 
   // Blocks for as long as the tracker takes; throws nothing but std::bad_alloc. `issue_number`: the
   // issue of the message's regression; without it a comment stays pending. A close_issue posts its
@@ -47,10 +50,12 @@ class OutboxSender {
   Sent comment(const OutboxMessage& message, std::int64_t issue);
   Sent close(const OutboxMessage& message, std::int64_t issue);
   Sent later(const OutboxMessage& message, const Transient& failure) const;
+  std::string marker(const OutboxMessage& message) const;
 
   IssueTracker& tracker_;
   std::vector<std::string> labels_;
   const Clock& clock_;
+  const std::string secret_;
 };
 
 }  // namespace nightjar::service

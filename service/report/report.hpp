@@ -195,7 +195,7 @@ struct RenderedIssue {
 
 // GitHub refuses longer bodies (it counts characters; we count bytes, which are never fewer).
 inline constexpr std::size_t issue_body_limit = 65536;
-// A comment leaves room for the marker that its sender adds.
+// A message leaves room for the marker that its sender adds.
 inline constexpr std::size_t comment_limit = issue_body_limit - 1024;
 
 // The issue. Its body's first line is the verdict; texts from commits can neither mention anybody,

@@ -133,6 +133,18 @@ TEST_CASE("a copy that is no sound database of ours is refused, and nothing chan
   CHECK_FALSE(fs::exists(restoring_file(path)));
 }
 
+TEST_CASE("a copy that would do something by itself is refused") {
+  Folder folder;
+  const auto copy = noted(folder.path / "a.db", "here");
+  const auto sql = GENERATE(
+      "CREATE TRIGGER t AFTER INSERT ON audit BEGIN UPDATE note SET value = 'x'; END",
+      "CREATE VIEW v AS SELECT * FROM note", "CREATE VIRTUAL TABLE t USING rtree(id, a, b)");
+  connect(copy, Access::write)->execute(sql);
+  CHECK_THAT(error_of(copy, folder.path / "b.db"),
+             Catch::Contains("has triggers, views or virtual"));
+  CHECK_FALSE(fs::exists(folder.path / "b.db"));
+}
+
 TEST_CASE("the database cannot be restored from itself") {
   Folder folder;
   const auto path = folder.path / "nightjar.sqlite";

@@ -163,8 +163,7 @@ ReportingFacts load_reporting(const EngineView& view, const Regression& regressi
 ReportingStep decide(const ReportingFacts& facts) {
   if (!facts.explained) return AwaitExplanation{};
   if (!facts.issue) return decide(facts.boundary);
-  const RenderedIssue issue =
-      render_issue(*facts.issue, facts.is_filed ? comment_limit : issue_body_limit);
+  const RenderedIssue issue = render_issue(*facts.issue, comment_limit);
   OpenIssue step;
   step.message.key = issue_key(facts.regression.fingerprint);
   step.message.regression = facts.regression.id;

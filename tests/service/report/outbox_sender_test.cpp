@@ -106,6 +106,22 @@ TEST_CASE_METHOD(SenderFixture, "A crash between posting and writing the row pos
 }
 
 TEST_CASE_METHOD(SenderFixture,
+                 "An issue or a comment that a stranger marked is not taken for ours") {
+  OutboxMessage issue = message(OutboxKind::open_issue, "regression:1"),
+                comment = message(OutboxKind::comment, "night:1");
+  tracker.issues.push_back(
+      {"a stranger's", marker_of(issue.key), {}, {marker_of(comment.key)}, true});
+  OutboxSender own(tracker, {}, clock, "secret");
+  CHECK(own.send(issue, std::nullopt).issue->number == 2);
+  CHECK_FALSE(own.send(comment, 1).found_earlier);
+  CHECK(tracker.issues[0].comments.size() == 2);
+  // After a crash it still knows what it has posted.
+  OutboxSender again(tracker, {}, clock, "secret");
+  CHECK(again.send(issue, std::nullopt).found_earlier);
+  CHECK(again.send(comment, 1).found_earlier);
+}
+
+TEST_CASE_METHOD(SenderFixture,
                  "A body without its marker gets it, else it could be posted twice") {
   OutboxMessage one = message(OutboxKind::open_issue, "regression:1");
   one.body = "no marker";
