@@ -26,12 +26,6 @@ int schema_version_of(Database::Impl& connection) {
   const bool ours = connection.ask("PRAGMA application_id") == kApplication;
   if (!ours && (version != 0 || connection.ask("SELECT count(*) FROM sqlite_master") != 0))
     throw Error(connection.path + " is a database of another program; name another file");
-  if (ours &&
-      connection.ask("SELECT count(*) FROM sqlite_master "
-                     "WHERE type IN ('trigger', 'view') OR sql LIKE 'CREATE VIRTUAL%'") != 0)
-    throw Error(connection.path +
-                " has triggers, views or virtual tables, which no database of Nightjar has; do not "
-                "use it");
   if (version > kKnown)
     throw Error(connection.path + " has schema version " + std::to_string(version) +
                 ", this program knows versions up to " + std::to_string(kKnown) +
@@ -69,6 +63,14 @@ void apply(Database::Impl& connection, const Migration& migration) {
 }
 
 }  // namespace
+
+void require_plain(Database::Impl& connection) {
+  if (connection.ask("SELECT count(*) FROM sqlite_master "
+                     "WHERE type IN ('trigger', 'view') OR sql LIKE 'CREATE VIRTUAL%'") != 0)
+    throw Error(connection.path +
+                " has triggers, views or virtual tables, which no database of Nightjar has; do not "
+                "use it");
+}
 
 int newest_schema() {
   return kKnown;

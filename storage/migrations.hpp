@@ -23,6 +23,9 @@ void migrate(Database::Impl& connection, int last);
 // The number of the last migration applied; 0 for an empty file. Throws like migrate().
 int schema_version_of(Database::Impl& connection);
 
+// Throws Error if the file has anything that acts by itself: a trigger, a view, a virtual table.
+void require_plain(Database::Impl& connection);
+
 // Throws Error unless the file has exactly the schema that this program knows.
 void require_current(Database::Impl& connection);
 
