@@ -144,8 +144,16 @@ def test_a_result_outlives_a_proxy_that_takes_smaller_ones(served):
     site = proxy.folder / "nginx.conf"
     right = site.read_text()
     # Less than a result has, and more than a registration.
-    site.write_text(right.replace("client_max_body_size 128m", "client_max_body_size 4k"))
-    proxy.reload()
+    token = {"Authorization": "Bearer " + world.tokens["runner"]}
+
+    def take(setup, status):
+        """Waits until nginx's old workers are gone, which go on for a moment."""
+        site.write_text(setup)
+        proxy.reload()
+        world.wait("the proxy's new limit", lambda: all(proxy.ask(
+            "/api/v1/agent/jobs/77/result", token, b" " * 9000, shown="lab")[0] == status
+            for _ in range(3)))
+    take(right.replace("client_max_body_size 128m", "client_max_body_size 4k"), 413)
     known = ["--authorities", proxy.folder / "web-ca.pem"]
     shown = ["--certificate", proxy.folder / "lab.pem", "--key", proxy.folder / "lab.key"]
     start_runner(world, proxy, "lab", *known, *shown)
@@ -153,12 +161,7 @@ def test_a_result_outlives_a_proxy_that_takes_smaller_ones(served):
     kept = list((world.folder / "lab/spool").glob("*.json"))
     assert kept and not list((world.folder / "lab/spool/rejected").iterdir())
     world.kill("lab", signal.SIGTERM)
-    site.write_text(right)
-    proxy.reload()
-    token = {"Authorization": "Bearer " + world.tokens["runner"]}
-    # nginx's old workers go on for a moment.
-    world.wait("the proxy's new limit", lambda: proxy.ask(
-        "/api/v1/agent/jobs/77/result", token, b" " * 9000, shown="lab")[0] == 404)
+    take(right, 404)
     start_runner(world, proxy, "lab", *known, *shown)
     world.wait("the night", lambda: world.night_done(1))
     assert not list((world.folder / "lab/spool").glob("*.json"))
