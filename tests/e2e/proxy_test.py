@@ -152,7 +152,7 @@ def test_a_result_outlives_a_proxy_that_takes_smaller_ones(served):
         proxy.reload()
         world.wait("the proxy's new limit", lambda: all(proxy.ask(
             "/api/v1/agent/jobs/77/result", token, b" " * 9000, shown="lab")[0] == status
-            for _ in range(3)))
+            for _ in range(20)))
     take(right.replace("client_max_body_size 128m", "client_max_body_size 4k"), 413)
     known = ["--authorities", proxy.folder / "web-ca.pem"]
     shown = ["--certificate", proxy.folder / "lab.pem", "--key", proxy.folder / "lab.key"]
@@ -163,7 +163,7 @@ def test_a_result_outlives_a_proxy_that_takes_smaller_ones(served):
     world.kill("lab", signal.SIGTERM)
     take(right, 404)
     start_runner(world, proxy, "lab", *known, *shown)
-    world.wait("the night", lambda: world.night_done(1))
+    world.wait("the night", lambda: world.night_done(1), 150)  # the agent asks once a minute
     assert not list((world.folder / "lab/spool").glob("*.json"))
 
 
