@@ -1,9 +1,10 @@
 """An upgrade while jobs are under way, and the way back: as docs/operating.md has them.
 
-`data/version_38.sql` was written by the programs of that version, in the middle of a night, and is
-never written again. How it was made, with NIGHTJAR_BIN naming the folder of those programs:
+`data/rows_38.sql` has the rows of a file of the oldest version that is read, in the middle of a
+night; `storage/schema.sql` is that version's schema. Neither changes. How the rows were made, with
+NIGHTJAR_BIN naming the folder of programs of that version:
 
-    upgrade_test.py tests/e2e/data/version_38.sql
+    upgrade_test.py tests/e2e/data/rows_38.sql
 """
 
 import contextlib
@@ -19,10 +20,14 @@ import pytest
 
 from durability_test import database, run_documented, start_and_wait
 from session_result import session_result
-from world import WORKLOADS, World
+from world import ROOT, WORKLOADS, World
 
 OLD_VERSION = 38
-OLD = pathlib.Path(__file__).with_name("data") / f"version_{OLD_VERSION}.sql"
+HEAD = f"""PRAGMA auto_vacuum = 2;
+PRAGMA application_id = {0x4e4a4152};
+PRAGMA user_version = {OLD_VERSION};
+"""
+ROWS = pathlib.Path(__file__).with_name("data") / f"rows_{OLD_VERSION}.sql"
 NIGHTLIES = ["2026-08-19", "2026-08-20"]
 # Longer than any test: what is under way stays with who has it.
 LONG = {"queue": {"lease": 3600, "tick": 1}, "night": {"workloads": [WORKLOADS[0]]}}
@@ -139,7 +144,8 @@ def load_old(file):
     """The old version's file, as though it had been written a moment ago."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with opened(file) as connection:
-        connection.executescript(OLD.read_text())
+        connection.executescript(
+            HEAD + (ROOT / "storage/schema.sql").read_text() + ROWS.read_text())
         [written] = connection.execute("SELECT max(seen_at_us) FROM runner").fetchone()
         later = int(time.time() * 1e6) - written
         for table, column in times_of(connection):
@@ -269,12 +275,9 @@ def record(file):
         world = World(pathlib.Path(folder), **LONG)
         try:
             night_under_way(world)
-            lines = text_of(database(world))
-            with opened(database(world)) as connection:
-                pragmas = [f"PRAGMA {name} = {value};" for name in ("auto_vacuum", "application_id",
-                                                                   "user_version")
-                           for value, in connection.execute(f"PRAGMA {name}")]
-            pathlib.Path(file).write_text("\n".join([*pragmas, *lines]) + "\n")
+            rows = [line for line in text_of(database(world)) if line.startswith("INSERT")]
+            pathlib.Path(file).write_text("\n".join([
+                "PRAGMA foreign_keys = OFF;", "BEGIN TRANSACTION;", *rows, "COMMIT;"]) + "\n")
         finally:
             world.stop()
 

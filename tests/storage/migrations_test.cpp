@@ -39,10 +39,13 @@ std::vector<std::string> schema_of(Database& db) {
 // The oldest file that is read, with one measured night in it.
 std::filesystem::path oldest(const Folder& folder) {
   const auto path = folder.path / "old.db";
-  std::ifstream file(nightjar::test::source_tree() / "tests/storage/data/version_38.sql");
-  std::ostringstream sql;
-  sql << file.rdbuf();
-  connect(path, Access::create)->execute(sql.str().c_str());
+  std::ifstream file(nightjar::test::source_tree() / "tests/storage/data/rows_38.sql");
+  std::ostringstream rows;
+  rows << file.rdbuf();
+  const auto old = connect(path, Access::create);
+  old->execute("PRAGMA auto_vacuum = INCREMENTAL");
+  migrate(*old, 38);
+  old->execute(rows.str().c_str());
   return path;
 }
 
