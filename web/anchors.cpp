@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdint>
 
+#include "storage/base/foreign_text.hpp"
 #include "web/text.hpp"
 
 namespace nightjar::web {
@@ -28,29 +29,6 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(0, text.find_last_not_of(kSpaces) + 1);
 }
 
-// The bytes of the code point at the begin of `text`; 0 if that is no UTF-8.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  if (byte(0) < 0x80) return 1;
-  const std::size_t length = byte(0) >= 0xF0 ? 4 : byte(0) >= 0xE0 ? 3 : 2;
-  if (byte(0) < 0xC2 || byte(0) > 0xF4 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  const bool is_overlong =
-      (byte(0) == 0xE0 && byte(1) < 0xA0) || (byte(0) == 0xF0 && byte(1) < 0x90);
-  const bool is_none = (byte(0) == 0xED && byte(1) > 0x9F) || (byte(0) == 0xF4 && byte(1) > 0x8F);
-  return is_overlong || is_none ? 0 : length;
-}
-
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
-
 void append_utf8(std::string& text, std::uint32_t point) {
   const auto add = [&](std::uint32_t byte) { text += static_cast<char>(byte); };
   if (point < 0x80) return add(point);
@@ -70,7 +48,7 @@ void append_utf8(std::string& text, std::uint32_t point) {
 
 // Bytes that are no UTF-8 are taken for Latin-1.
 std::string in_utf8(std::string_view page) {
-  if (is_utf8(page)) return std::string(page);
+  if (std::string valid = valid_utf8(page); valid == page) return valid;
   std::string converted;
   for (const char c : page) append_utf8(converted, static_cast<unsigned char>(c));
   return converted;
@@ -127,15 +105,7 @@ class Scanner {
     return std::move(anchors_);
   }
   // The href of the first <base> before any anchor; empty if there is none.
-  std::string read_base() {
-    while (anchors_.empty() && base_.empty() && skip_past("<")) {
-      if (is_at("!--"))
-        skip_past("-->");
-      else if (at_ < html_.size() && is_letter(html_[at_]))
-        read_tag();
-    }
-    return std::move(base_);
-  }
+  const std::string& base() const { return base_; }
   std::size_t work() const { return work_; }
 
  private:
@@ -180,7 +150,8 @@ class Scanner {
       std::optional<std::string> value = std::string();
       if (!is_done() && here() == '=') value = read_value(attribute.empty());
       if (!value) return;
-      if (name == "base" && attribute == "href" && base_.empty()) base_ = trimmed(*value);
+      if (name == "base" && attribute == "href" && base_.empty() && anchors_.empty())
+        base_ = trimmed(*value);
       if (name == "a") take(attribute, *std::move(value), anchor, has_href);
     }
     if (has_href) anchors_.push_back(std::move(anchor));
@@ -258,20 +229,15 @@ std::string without_dots(std::string_view path) {
 
 }  // namespace
 
-std::vector<Anchor> read_anchors(std::string_view html, std::size_t* work) {
+Links read_links(std::string_view page_url, std::string_view html, std::size_t* work) {
   std::string page = in_utf8(html);
   std::replace(page.begin(), page.end(), '\0', ' ');
   Scanner scanner(page);
-  auto anchors = scanner.read();
+  Links links{std::string(page_url), scanner.read()};
+  if (!scanner.base().empty())
+    links.base = resolve_url(page_url, scanner.base()).value_or(links.base);
   if (work) *work += scanner.work();
-  return anchors;
-}
-
-std::string base_of(std::string_view page_url, std::string_view html) {
-  const std::string page = in_utf8(html);
-  const std::string base = Scanner(page).read_base();
-  return base.empty() ? std::string(page_url)
-                      : resolve_url(page_url, base).value_or(std::string(page_url));
+  return links;
 }
 
 std::optional<std::string> resolve_url(std::string_view base, std::string_view href) {

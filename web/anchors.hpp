@@ -17,14 +17,16 @@ struct Anchor {
   std::optional<std::string> requires_python{};  // PEP 503
   std::optional<std::string> core_metadata{};    // PEP 714: "true", or the hash of METADATA
 };
-// Returns the anchors in order of appearance, in UTF-8 whatever the page's bytes are. Skips
-// comments and scripts. Leaves out an anchor that has no href, is cut off, or has a quote that is
-// never closed. Reads at most 500,000 anchors. `work` grows by the bytes that were looked at.
-std::vector<Anchor> read_anchors(std::string_view html, std::size_t* work = nullptr);
-
-// What the page's hrefs are relative to: its <base href>, if one comes before the first anchor,
-// else `page_url`, the address that the page was read from.
-std::string base_of(std::string_view page_url, std::string_view html);
+struct Links {
+  // What the hrefs are relative to: the page's <base href>, if one comes before the first anchor,
+  // else the address that the page was read from.
+  std::string base;
+  std::vector<Anchor> anchors;
+};
+// Reads the anchors in order of appearance, in UTF-8 whatever the page's bytes are. Skips comments
+// and scripts. Leaves out an anchor that has no href, is cut off, or has a quote that is never
+// closed. Reads at most 500,000 anchors. `work` grows by the bytes that were looked at.
+Links read_links(std::string_view page_url, std::string_view html, std::size_t* work = nullptr);
 
 // RFC 3986 section 5.2 for http(s) bases: absolute, "//host/...", "/path", "relative", "../up".
 // nullopt if the result is no http(s) URL. Not Boost.URL's: in

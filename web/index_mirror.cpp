@@ -206,11 +206,11 @@ struct IndexMirror::Impl {
   // Wheels alone, by addresses of this mirror.
   std::string rewritten(const std::string& url, std::string_view html) {
     std::string page = "<!DOCTYPE html><html><body>\n";
-    const std::string base = base_of(url, html);
-    for (const Anchor& anchor : read_anchors(html)) {
+    const Links links = read_links(url, html);
+    for (const Anchor& anchor : links.anchors) {
       const std::string href = anchor.href.substr(0, anchor.href.find('#'));
       const std::string name = last_segment(href);
-      const auto resolved = is_wheel_file(name) ? resolve_url(base, href) : std::nullopt;
+      const auto resolved = is_wheel_file(name) ? resolve_url(links.base, href) : std::nullopt;
       if (!resolved) continue;
       page += "<a href=\"/files/" + remember(*resolved) + "/" + escaped_name(name) +
               hash_fragment(anchor.href) + "\"";

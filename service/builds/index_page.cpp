@@ -74,19 +74,18 @@ std::vector<ListedWheel> in_order(std::vector<ListedWheel> wheels) {
 
 IndexPage read_index_page(std::string_view page_url, std::string_view html,
                           const WantedWheels& wanted) {
-  const std::vector<web::Anchor> anchors = web::read_anchors(html);
-  if (anchors.empty())
+  const web::Links links = web::read_links(page_url, html);
+  if (links.anchors.empty())
     throw std::runtime_error(std::string(page_url) + " has no links: this is no index of wheels");
-  const std::string base = web::base_of(page_url, html);
   IndexPage page;
-  for (const web::Anchor& anchor : anchors) {
+  for (const web::Anchor& anchor : links.anchors) {
     const auto fragment_at = std::min(anchor.href.find('#'), anchor.href.size());
     const std::string fragment = anchor.href.substr(std::min(fragment_at + 1, anchor.href.size()));
     const std::string href = anchor.href.substr(0, fragment_at);
     std::string problem;
     auto wheel = select_wheel(file_name_of(href), wanted, problem);
     if (wheel && !anchor.yanked) {
-      const auto url = web::resolve_url(base, href);
+      const auto url = web::resolve_url(links.base, href);
       bool broken_hash = false;
       wheel->sha256 = hash_of(fragment, broken_hash);
       if (!url || shown_url(*url).size() < url->substr(0, url->find_first_of("?#")).size())

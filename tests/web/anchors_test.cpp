@@ -44,7 +44,7 @@ TEST_CASE("anchors are read however they are written") {
   }));
   INFO(row.name);
   std::vector<std::string> hrefs;
-  for (const Anchor& anchor : read_anchors(row.html)) hrefs.push_back(anchor.href);
+  for (const Anchor& anchor : read_links(kPage, row.html).anchors) hrefs.push_back(anchor.href);
   CHECK(hrefs == row.hrefs);
 }
 
@@ -54,7 +54,7 @@ TEST_CASE("a page of many megabytes is read to its end, broken quotes or not") {
   for (int i = 0; i < 10; ++i)
     html += "<a href=\"broken.whl>broken.whl</a><a href=\"whole.whl\">\n";
   html += std::string(11u << 20, ' ') + "<a href='last.whl'>";
-  const std::vector<Anchor> anchors = read_anchors(html);
+  const std::vector<Anchor> anchors = read_links(kPage, html).anchors;
   REQUIRE(anchors.size() == 400'011);
   CHECK(anchors[400'000].href == "whole.whl");
   CHECK(anchors.back().href == "last.whl");
@@ -97,7 +97,7 @@ TEST_CASE("hrefs are relative to the page's base, if it names one before its lin
       {"<base href='file:///etc/'><a href=a.whl>", kPage},
   }));
   INFO(row.html);
-  CHECK(base_of(kPage, row.html) == row.base);
+  CHECK(read_links(kPage, row.html).base == row.base);
 }
 
 TEST_CASE("a page is looked at about once, whatever its quotes are") {
@@ -108,14 +108,17 @@ TEST_CASE("a page is looked at about once, whatever its quotes are") {
   std::string page;
   while (page.size() < (1u << 20)) page += piece;
   std::size_t work = 0;
-  read_anchors(page, &work);
+  read_links(kPage, page, &work);
   CHECK(work <= page.size());
 }
 
 TEST_CASE("what an installer needs to know of a file is read") {
-  const auto anchors = read_anchors(
-      "<a href=a.whl data-requires-python=\"&gt;=3.9\" data-core-metadata=\"sha256=00\">a</a>"
-      "<a href=b.whl data-dist-info-metadata=true data-yanked=\"broken\">b</a><a href=c.whl>");
+  const auto anchors =
+      read_links(
+          kPage,
+          "<a href=a.whl data-requires-python=\"&gt;=3.9\" data-core-metadata=\"sha256=00\">a</a>"
+          "<a href=b.whl data-dist-info-metadata=true data-yanked=\"broken\">b</a><a href=c.whl>")
+          .anchors;
   REQUIRE(anchors.size() == 3);
   CHECK(anchors[0].requires_python == ">=3.9");
   CHECK(anchors[0].core_metadata == "sha256=00");
