@@ -19,8 +19,7 @@ std::string repaired_by(const RecoveredComment& comment) {
           ? ", which a search named with probability " + probability(comment.probability)
           : "";
   const auto name = [&](const ReportCommit& commit) {
-    return commit_link(comment.repository, commit.sha) + " “" +
-           plain(shortened(commit.subject, 100)) + "” by " + plain(shortened(commit.author, 60));
+    return name_of_commit(commit, comment.repository);
   };
   if (commits.size() == 1) return " Repaired by " + name(commits.front()) + as_searched + ".";
   std::string text = " Repaired by one of these " + std::to_string(commits.size()) + " commits" +

@@ -34,11 +34,6 @@ std::string counted(std::size_t count, const std::string& one) {
   return counted(count, one, one + "s");
 }
 
-std::string name_of_commit(const ReportCommit& commit, const std::string& repository) {
-  return commit_link(repository, commit.sha) + " “" + plain(shortened(commit.subject, 100)) +
-         "” by " + plain(shortened(commit.author, 60));
-}
-
 std::string regression_link(std::int64_t id, const std::string& pages) {
   const std::string name = "regression " + std::to_string(id);
   return pages.empty() ? name

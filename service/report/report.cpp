@@ -123,9 +123,7 @@ std::string title_of(const ReportInput& input) {
 }
 
 std::string blamed_one(const ReportInput& input, const ReportCommit& commit) {
-  std::string text = " since " + commit_link(input.repository, commit.sha) + " “" +
-                     plain(shortened(commit.subject, 100)) + "” by " +
-                     plain(shortened(commit.author, 60));
+  std::string text = " since " + name_of_commit(commit, input.repository);
   if (pull_request_of(commit.subject)) {
     text += " (" + pull_request_link(input.repository, commit.subject) + ")";
   }

@@ -113,6 +113,11 @@ std::string commit_link(const std::string& repository, const CommitSha& sha) {
   return "[`" + sha.brief() + "`](" + page + "/commit/" + sha.str() + ")";
 }
 
+std::string name_of_commit(const ReportCommit& commit, const std::string& repository) {
+  return commit_link(repository, commit.sha) + " “" + plain(shortened(commit.subject, 100)) +
+         "” by " + plain(shortened(commit.author, 60));
+}
+
 std::string pull_request_link(const std::string& repository, const std::string& subject) {
   const auto number = pull_request_of(subject);
   if (!number) return "–";

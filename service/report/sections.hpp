@@ -40,6 +40,8 @@ std::string classes_section(const ReportInput& input, std::size_t limit);
 
 // The commit's short hash, linked where the repository is on the web.
 std::string commit_link(const std::string& repository, const CommitSha& sha);
+// The same with the commit's subject and author, both cut.
+std::string name_of_commit(const ReportCommit& commit, const std::string& repository);
 // "[#61056](...)", "`#61056`" without a web page; "–" for a commit without one.
 std::string pull_request_link(const std::string& repository, const std::string& subject);
 

@@ -37,9 +37,8 @@ std::string moved(const std::string& name, const std::string& before, const std:
 std::string pin_lines(const std::string& repository, const std::vector<ReportPin>& pins) {
   std::string text;
   for (const ReportPin& pin : pins)
-    text += "- Where the pin moved: " + commit_link(repository, pin.commit.sha) + " “" +
-            plain(shortened(pin.commit.subject, 100)) + "” by " +
-            plain(shortened(pin.commit.author, 60)) + ", " + code(pin.path) + "\n";
+    text += "- Where the pin moved: " + name_of_commit(pin.commit, repository) + ", " +
+            code(pin.path) + "\n";
   return text;
 }
 
