@@ -192,10 +192,7 @@ RecordName record_name(const json& record) {
   // What `nightjar-runner convert` wrote says it all.
   if (const auto ours = WorkloadName::parse(text_field(extra, "nightjar_workload"));
       ours && find_metric(metric)) {
-    const auto text = [](std::string_view part) { return std::string(part); };
-    const WorkloadWords words{text(ours->suite()),  text(ours->model()),     text(ours->task()),
-                              text(ours->device()), text(ours->precision()), text(ours->batch()),
-                              text(ours->backend())};
+    const WorkloadWords words = words_of(*ours);
     return {words, words, {metric, 1}, true};
   }
   WorkloadWords words{

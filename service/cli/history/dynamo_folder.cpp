@@ -41,10 +41,7 @@ struct RowName {
 
 RowName row_name(const CsvFile& file, const CsvRow& row) {
   if (const auto name = WorkloadName::parse(file.text(row, "workload"))) {
-    const auto text = [](std::string_view part) { return std::string(part); };
-    const WorkloadWords words{text(name->suite()),  text(name->model()),     text(name->task()),
-                              text(name->device()), text(name->precision()), text(name->batch()),
-                              text(name->backend())};
+    const WorkloadWords words = words_of(*name);
     return {words, words};
   }
   const Group group = group_of_file(file.path);

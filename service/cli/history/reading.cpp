@@ -92,6 +92,12 @@ WorkloadName workload_of(const WorkloadWords& words) {
   return *name;
 }
 
+WorkloadWords words_of(const WorkloadName& name) {
+  const auto text = [](std::string_view part) { return std::string(part); };
+  return {text(name.suite()),     text(name.model()), text(name.task()),   text(name.device()),
+          text(name.precision()), text(name.batch()), text(name.backend())};
+}
+
 KnownMetric foreign_metric(WorkloadWords& words, const std::string& name, const std::string& unit) {
   words.model += (words.model.empty() ? "" : ".") + name;
   return {"", 1, name, unit};

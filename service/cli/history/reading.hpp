@@ -45,6 +45,7 @@ struct WorkloadWords {
 // What no part of a name may hold becomes "_", and a part that is empty "unknown". A part of more
 // than 120 characters is cut, with a digest of the whole at its end.
 WorkloadName workload_of(const WorkloadWords& words);
+WorkloadWords words_of(const WorkloadName& name);
 
 // A metric of ours, and what a value in the file is multiplied with.
 struct KnownMetric {
