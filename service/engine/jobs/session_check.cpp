@@ -249,11 +249,13 @@ Checked check(const Unchecked& unchecked) {
 }
 
 void check_finished(EngineContext& context, const std::vector<JobId>& asked) {
-  for (const JobId id : asked) {
-    const Job job = storage::find_job(context.db, id).value();
-    check_finished(context, job);
-    if (outcome_of(context.db, job).state == SessionOutcome::State::pending) return;
-  }
+  for (const JobId id : asked)
+    if (!check_next(context, storage::find_job(context.db, id).value())) return;
+}
+
+bool check_next(EngineContext& context, const Job& asked) {
+  check_finished(context, asked);
+  return outcome_of(context.db, asked).state != SessionOutcome::State::pending;
 }
 
 void check_finished(EngineContext& context, const Job& asked) {

@@ -62,8 +62,10 @@ Checked check(const Unchecked& unchecked);
 // Stores the check of `asked`'s session if it is over and unchecked, and queues a void one again,
 // in one transaction. A step calls it before it reads outcomes.
 void check_finished(EngineContext& context, const Job& asked);
-// The same in order, up to the first that is still pending: what the machine's controls say of a
-// session depends on those before it.
+// The same. False if it is still pending: those after it wait, since what the machine's controls
+// say of a session depends on those before it.
+bool check_next(EngineContext& context, const Job& asked);
+// The same in order, up to the first that is still pending.
 void check_finished(EngineContext& context, const std::vector<JobId>& asked);
 
 // Queues a job once a key, its workloads interned; returns the stored one.
