@@ -128,7 +128,9 @@ void forget_unused(Transaction& transaction, FactsId facts) {
 }  // namespace
 
 Runner register_runner(Transaction& transaction, const Runner& runner) {
-  const auto before = find_runner(transaction, runner.name);
+  Statement find(transaction, "SELECT facts FROM runner WHERE name = ?");
+  const auto before =
+      read_one(find.bind(runner.name), [](Statement& row) { return row.next<FactsId>(); });
   const std::string labels = to_text(runner.labels), workloads = to_text(runner.workloads.texts());
   Statement write(
       transaction,
@@ -142,8 +144,7 @@ Runner register_runner(Transaction& transaction, const Runner& runner) {
              runner.seen_at, runner.token, runner.instance);
   auto stored = read_one(write, RunnerReader());
   write.step();  // to its end
-  if (before && before->facts && before->facts != stored->facts)
-    forget_unused(transaction, before->facts);
+  if (before && *before && *before != stored->facts) forget_unused(transaction, *before);
   return *std::move(stored);
 }
 
