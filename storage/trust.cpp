@@ -4,6 +4,7 @@
 
 #include "storage/model/lifecycle.hpp"
 #include "storage/paging.hpp"
+#include "storage/text_map.hpp"
 
 namespace nightjar::storage {
 namespace {
@@ -22,14 +23,6 @@ void add(FindingsByGroup& all, Statement& find, int ConfirmedFindings::*part) {
     const int of_them = find.next<int>();
     if (part) found.*part += of_them;
   }
-}
-
-// The states of what got worse, whatever became of it then, as SQL lists them.
-std::string real_states() {
-  std::string list;
-  for (const LifecycleRow& row : lifecycle())
-    if (row.is_real) list += (list.empty() ? "'" : ", '") + std::string(name_of(row.state)) + "'";
-  return list;
 }
 
 }  // namespace
@@ -86,12 +79,15 @@ std::vector<ConfirmedFindings> confirmed_findings(const Database& db) {
   "JOIN judged ON judged.machine = series.machine AND judged.metric = series.metric " \
   "WHERE regression.found_by IN ('screening', 'creep') "                              \
   "AND regression.opened_at_us >= judged.since_us "
+  std::vector<std::string> real;
+  for (const RegressionState state : states_where([](const auto& row) { return row.is_real; }))
+    real.emplace_back(name_of(state));
   Statement standing(
       db, "SELECT series.machine, series.metric, count(*), 0 FROM regression " NIGHTJAR_COUNTED
-          "AND regression.state IN (" +
-              real_states() +
-              ") "
-              "GROUP BY series.machine, series.metric");
+          "AND regression.state IN (SELECT value FROM json_each(?)) "
+          "GROUP BY series.machine, series.metric");
+  const std::string states = to_text(real);  // bound as it is, without a copy
+  standing.bind(states);
   add(all, standing, nullptr);
   Statement searched(db,
                      "SELECT series.machine, series.metric, count(*), count(*) FROM bisection "

@@ -130,7 +130,6 @@ async function openSearches() {
 const openJobs = async () =>
   (await Promise.all(["leased", "queued"].map((s) => list(`jobs?state=${s}&limit=20`)))).flat();
 
-/** Regressions in any of these states, the newest first. */
 export const page = {
   title: () => "Morning",
   async load() {
