@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "storage/model/enum.hpp"
+#include "storage/model/search_result.hpp"
 
 namespace nightjar::bisect {
 
@@ -106,26 +106,9 @@ struct Measure {
   std::vector<int> measure_too;
 };
 
-struct NamedStep {
-  int first = 0,
-      last = 0;  // the cell: the adjacent suspects first..last, both included
-  double probability = 0;
-  double ratio = 1, low = 1, high = 1;
-  // The builds on both sides differ in nothing but the step's commits: one wheel, wheels of one
-  // origin, or origins whose difference is measured. If not, the wheels may have done it.
-  bool isolated = true;
-};
-
-struct CellMass {
-  int first = 0, last = 0;
-  double probability = 0;
-};
-
-// How a search ends. several_small: no single step reaches the threshold, all of them together do.
-// below_threshold: the change is real, but too small to blame anybody. wheel: the ends differ by
-// their wheels, and no commit made it worse.
-NIGHTJAR_ENUM(SearchOutcome, culprit, several_small, below_threshold, not_reproduced, inconclusive,
-              wheel);
+using nightjar::CellMass;
+using nightjar::NamedStep;
+using nightjar::SearchOutcome;
 
 struct Answer {
   using Outcome = SearchOutcome;

@@ -4,12 +4,13 @@
 #include "storage/commits.hpp"
 #include "storage/filtered.hpp"
 #include "storage/paging.hpp"
+#include "storage/search_rows.hpp"
 
 namespace nightjar::storage {
 namespace {
 
-#define BISECTION_SELECT                                                              \
-  "SELECT id, regression, fix, series, state, good, bad, posterior, runs, sessions, " \
+#define BISECTION_SELECT                                                            \
+  "SELECT id, regression, fix, series, state, good, bad, outcome, runs, sessions, " \
   "spent_seconds, expected_runs, started_at_us, finished_at_us FROM bisection"
 
 auto bisection_reader(const Database& db) {
@@ -22,7 +23,7 @@ auto bisection_reader(const Database& db) {
     bisection.state = row.next<BisectionState>();
     bisection.good = row.next<BuildId>();
     bisection.bad = row.next<BuildId>();
-    bisection.posterior = row.next<std::string>();
+    bisection.outcome = row.next<std::optional<SearchOutcome>>();
     bisection.runs = row.next<int>();
     bisection.sessions = row.next<int>();
     bisection.spent_seconds = row.next<double>();
@@ -30,6 +31,8 @@ auto bisection_reader(const Database& db) {
     bisection.started_at = row.next<Time>();
     bisection.finished_at = row.next<std::optional<Time>>();
     bisection.commits = read_commits(db, "bisection", bisection.id);
+    bisection.posterior = read_cells(db, "bisection", bisection.id);
+    bisection.found = read_steps(db, "bisection", bisection.id);
     return bisection;
   };
 }
@@ -38,15 +41,18 @@ auto bisection_reader(const Database& db) {
 
 Bisection add_bisection(Transaction& transaction, const Bisection& bisection) {
   Statement insert(transaction,
-                   "INSERT INTO bisection (regression, fix, series, state, good, bad, posterior, "
-                   "started_at_us, finished_at_us) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "
+                   "INSERT INTO bisection (regression, fix, series, state, good, bad, "
+                   "started_at_us, finished_at_us) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
                    "ON CONFLICT DO NOTHING");
   insert
       .bind(bisection.regression, bisection.fix, bisection.series, bisection.state, bisection.good,
-            bisection.bad, bisection.posterior, bisection.started_at, bisection.finished_at)
+            bisection.bad, bisection.started_at, bisection.finished_at)
       .run();
-  if (insert.changes() == 1)
-    write_commits(transaction, "bisection", BisectionId{insert.inserted_id()}, bisection.commits);
+  if (insert.changes() == 1) {
+    const BisectionId id{insert.inserted_id()};
+    write_commits(transaction, "bisection", id, bisection.commits);
+    write_result(transaction, "bisection", id, bisection.posterior, bisection.found);
+  }
   auto stored = bisection.fix ? bisection_of(transaction, *bisection.fix)
                               : bisection_of(transaction, bisection.regression.value());
   return *std::move(stored);
@@ -54,14 +60,15 @@ Bisection add_bisection(Transaction& transaction, const Bisection& bisection) {
 
 void update_bisection(Transaction& transaction, const Bisection& bisection) {
   Statement(transaction,
-            "UPDATE bisection SET series = ?, state = ?, good = ?, bad = ?, posterior = ?, "
+            "UPDATE bisection SET series = ?, state = ?, good = ?, bad = ?, outcome = ?, "
             "runs = ?, sessions = ?, spent_seconds = ?, expected_runs = ?, started_at_us = ?, "
             "finished_at_us = ? WHERE id = ?")
-      .bind(bisection.series, bisection.state, bisection.good, bisection.bad, bisection.posterior,
+      .bind(bisection.series, bisection.state, bisection.good, bisection.bad, bisection.outcome,
             bisection.runs, bisection.sessions, bisection.spent_seconds, bisection.expected_runs,
             bisection.started_at, bisection.finished_at, bisection.id)
       .run();
   write_commits(transaction, "bisection", bisection.id, bisection.commits);
+  write_result(transaction, "bisection", bisection.id, bisection.posterior, bisection.found);
 }
 
 std::optional<Bisection> find_bisection(const Database& db, BisectionId id) {
@@ -120,18 +127,11 @@ Page<Bisection> list_bisections(const Database& db, const BisectionFilter& filte
 }
 
 void add_bisection_job(Transaction& transaction, BisectionId id, const BisectionJob& job) {
-  Statement(transaction,
-            "INSERT INTO bisection_job (bisection, job, session) VALUES (?, ?, ?) "
-            "ON CONFLICT DO NOTHING")
-      .bind(id, job.job, job.session)
-      .run();
+  add_search_job(transaction, "bisection", id, job);
 }
 
 std::vector<BisectionJob> jobs_of_bisection(const Database& db, BisectionId id) {
-  Statement find(db, "SELECT job, session FROM bisection_job WHERE bisection = ? ORDER BY id");
-  return read_all(find.bind(id), [](Statement& row) -> BisectionJob {
-    return {row.next<JobId>(), row.next<int>()};
-  });
+  return jobs_of_search(db, "bisection", id);
 }
 
 void add_untestable(Transaction& transaction, BisectionId id, const Untestable& commit) {

@@ -1,13 +1,13 @@
 #include "storage/package_searches.hpp"
 
-#include "storage/statement.hpp"
+#include "storage/search_rows.hpp"
 
 namespace nightjar::storage {
 namespace {
 
 #define PACKAGE_SEARCH_SELECT                                                                   \
   "SELECT id, regression, number, question, state, series, wheel, held_package, held_version, " \
-  "posterior, rule, runs, sessions, spent_seconds, expected_runs, failures, not_before_us, "    \
+  "rule, runs, sessions, spent_seconds, expected_runs, failures, not_before_us, "               \
   "started_at_us, finished_at_us FROM package_search"
 
 std::vector<PackageMix> mixes_of(const Database& db, PackageSearchId id) {
@@ -25,16 +25,6 @@ std::vector<PackageMix> mixes_of(const Database& db, PackageSearchId id) {
   });
 }
 
-std::vector<PackageStep> steps_of(const Database& db, PackageSearchId id) {
-  Statement find(db,
-                 "SELECT first, last, probability, ratio, low, high FROM package_step "
-                 "WHERE search = ? ORDER BY first");
-  return read_all(find.bind(id), [](Statement& row) -> PackageStep {
-    return {row.next<int>(),    row.next<int>(),    row.next<double>(),
-            row.next<double>(), row.next<double>(), row.next<double>()};
-  });
-}
-
 auto search_reader(const Database& db) {
   return [&db](Statement& row) {
     PackageSearch search;
@@ -48,7 +38,6 @@ auto search_reader(const Database& db) {
     const auto held = row.next<std::optional<std::string>>();
     const auto version = row.next<std::optional<std::string>>();
     if (held) search.held = LockedPackage{*held, version.value_or("")};
-    search.posterior = row.next<std::string>();
     search.rule = row.next<std::string>();
     search.runs = row.next<int>();
     search.sessions = row.next<int>();
@@ -59,14 +48,14 @@ auto search_reader(const Database& db) {
     search.started_at = row.next<Time>();
     search.finished_at = row.next<std::optional<Time>>();
     search.mixes = mixes_of(db, search.id);
-    search.found = steps_of(db, search.id);
+    search.posterior = read_cells(db, "package_search", search.id);
+    search.found = read_steps(db, "package_search", search.id);
     return search;
   };
 }
 
 void write_lists(Transaction& transaction, const PackageSearch& search) {
   Statement(transaction, "DELETE FROM package_mix WHERE search = ?").bind(search.id).run();
-  Statement(transaction, "DELETE FROM package_step WHERE search = ?").bind(search.id).run();
   Statement mix(transaction,
                 "INSERT INTO package_mix (search, position, package, version, state, lock, reason) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?)");
@@ -75,11 +64,7 @@ void write_lists(Transaction& transaction, const PackageSearch& search) {
     mix.bind(search.id, i, one.changed.name, one.changed.version, one.state, one.lock, one.reason)
         .run();
   }
-  Statement step(transaction,
-                 "INSERT INTO package_step (search, first, last, probability, ratio, low, high) "
-                 "VALUES (?, ?, ?, ?, ?, ?, ?)");
-  for (const PackageStep& one : search.found)
-    step.bind(search.id, one.first, one.last, one.probability, one.ratio, one.low, one.high).run();
+  write_result(transaction, "package_search", search.id, search.posterior, search.found);
 }
 
 }  // namespace
@@ -88,17 +73,17 @@ PackageSearch add_package_search(Transaction& transaction, const PackageSearch& 
   Statement insert(
       transaction,
       "INSERT INTO package_search (regression, number, question, state, series, wheel, "
-      "held_package, held_version, posterior, rule, runs, sessions, spent_seconds, "
+      "held_package, held_version, rule, runs, sessions, spent_seconds, "
       "expected_runs, failures, not_before_us, started_at_us, finished_at_us) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
       "ON CONFLICT DO NOTHING");
   std::optional<std::string> held, version;
   if (search.held) held = search.held->name, version = search.held->version;
   insert
       .bind(search.regression, search.number, search.question, search.state, search.series,
-            search.wheel, held, version, search.posterior, search.rule, search.runs,
-            search.sessions, search.spent_seconds, search.expected_runs, search.failures,
-            search.not_before, search.started_at, search.finished_at)
+            search.wheel, held, version, search.rule, search.runs, search.sessions,
+            search.spent_seconds, search.expected_runs, search.failures, search.not_before,
+            search.started_at, search.finished_at)
       .run();
   PackageSearch stored = search;
   if (insert.changes() == 1) {
@@ -113,12 +98,11 @@ PackageSearch add_package_search(Transaction& transaction, const PackageSearch& 
 
 void update_package_search(Transaction& transaction, const PackageSearch& search) {
   Statement(transaction,
-            "UPDATE package_search SET state = ?, posterior = ?, rule = ?, runs = ?, sessions = ?, "
+            "UPDATE package_search SET state = ?, rule = ?, runs = ?, sessions = ?, "
             "spent_seconds = ?, expected_runs = ?, failures = ?, not_before_us = ?, "
             "finished_at_us = ? WHERE id = ?")
-      .bind(search.state, search.posterior, search.rule, search.runs, search.sessions,
-            search.spent_seconds, search.expected_runs, search.failures, search.not_before,
-            search.finished_at, search.id)
+      .bind(search.state, search.rule, search.runs, search.sessions, search.spent_seconds,
+            search.expected_runs, search.failures, search.not_before, search.finished_at, search.id)
       .run();
   write_lists(transaction, search);
 }
@@ -139,18 +123,11 @@ std::vector<PackageSearch> open_package_searches(const Database& db) {
 }
 
 void add_package_job(Transaction& transaction, PackageSearchId id, const BisectionJob& job) {
-  Statement(transaction,
-            "INSERT INTO package_search_job (search, job, session) VALUES (?, ?, ?) "
-            "ON CONFLICT DO NOTHING")
-      .bind(id, job.job, job.session)
-      .run();
+  add_search_job(transaction, "package_search", id, job);
 }
 
 std::vector<BisectionJob> jobs_of_package_search(const Database& db, PackageSearchId id) {
-  Statement find(db, "SELECT job, session FROM package_search_job WHERE search = ? ORDER BY id");
-  return read_all(find.bind(id), [](Statement& row) -> BisectionJob {
-    return {row.next<JobId>(), row.next<int>()};
-  });
+  return jobs_of_search(db, "package_search", id);
 }
 
 void end_package_searches(Transaction& transaction, RegressionId regression, Time now) {

@@ -79,9 +79,9 @@ SeriesId lead_of(const Regression& regression) {
 
 void append_change(Transaction& transaction, RegressionId id, const RegressionChange& change) {
   Statement(transaction,
-            "INSERT INTO regression_change (regression, state, at_us, evidence) "
-            "VALUES (?, ?, ?, ?)")
-      .bind(id, change.state, change.at, change.evidence)
+            "INSERT INTO regression_change (regression, state, at_us, evidence, rule) "
+            "VALUES (?, ?, ?, ?, ?)")
+      .bind(id, change.state, change.at, change.evidence.text, change.evidence.rule)
       .run();
   Statement(transaction, "UPDATE regression SET updated_at_us = ? WHERE id = ?")
       .bind(change.at, id)
@@ -178,10 +178,12 @@ std::optional<Regression> find_regression(const Database& db, std::string_view f
 
 std::vector<RegressionChange> changes_of(const Database& db, RegressionId id) {
   Statement find(db,
-                 "SELECT state, at_us, evidence FROM regression_change "
+                 "SELECT state, at_us, evidence, rule FROM regression_change "
                  "WHERE regression = ? ORDER BY id");
   return read_all(find.bind(id), [](Statement& row) -> RegressionChange {
-    return {row.next<RegressionState>(), row.next<Time>(), row.next<std::string>()};
+    return {row.next<RegressionState>(),
+            row.next<Time>(),
+            {row.next<std::string>(), row.next<std::string>()}};
   });
 }
 

@@ -1,5 +1,7 @@
 #include "bisect/evidence/evidence.hpp"
 
+#include <stdexcept>
+
 #include "bisect/evidence/policy_json.hpp"
 #include "storage/model/json_io.hpp"
 
@@ -7,9 +9,9 @@ namespace nightjar::evidence {
 namespace {
 using nlohmann::json;
 
-json cells(const bisect::Belief& belief, const std::vector<CommitSha>& commits) {
+json cells_json(const std::vector<CellMass>& cells, const std::vector<CommitSha>& commits) {
   json list = json::array();
-  for (const bisect::CellMass& cell : belief.cells)
+  for (const CellMass& cell : cells)
     list.push_back({{"commits", cell_commits(cell.first, cell.last, commits)},
                     {"probability", cell.probability}});
   return list;
@@ -60,11 +62,8 @@ json runs_json(const bisect::SearchLog& log, const std::vector<RunId>& runs, con
 }
 
 // The steps as they are named.
-std::vector<bisect::NamedStep> named_steps(const bisect::Answer& answer, const SearchInput& input) {
-  if (!input.naming) return answer.culprits;
-  std::vector<bisect::NamedStep> named;
-  for (const NamedEnd& end : ends_of(answer, *input.naming)) named.push_back(end.step);
-  return named;
+std::vector<NamedStep> steps_as_named(const bisect::Answer& answer, const SearchInput& input) {
+  return input.naming ? named_steps(answer, *input.naming) : answer.culprits;
 }
 
 // The wheel of each run, and what the wheels are.
@@ -81,7 +80,7 @@ void add_wheels(json& said, const std::vector<bisect::NamedStep>& ends, const Se
 // What only verdicts with a naming have: each end says whether it is a range.
 void add_naming(json& said, const bisect::Answer& answer, const SearchInput& input) {
   const std::vector<NamedEnd> ends = ends_of(answer, *input.naming);
-  json culprits = steps(named_steps(answer, input), input.commits);
+  json culprits = steps(steps_as_named(answer, input), input.commits);
   for (std::size_t i = 0; i < ends.size(); ++i) culprits[i]["range"] = ends[i].is_range;
   json causes = json::array(), origins = json::array();
   for (const int commit : input.log.untestable)
@@ -100,64 +99,66 @@ void add_naming(json& said, const bisect::Answer& answer, const SearchInput& inp
 
 }  // namespace
 
-std::string of_screening(const bisect::Screen& screen, const Values& tonight,
-                         std::span<const double> levels, const bisect::DetectionPolicy& policy) {
-  return json{{"rules", rules},
-              {"stage", "screening"},
-              {"verdict", name_of(screen.verdict)},
-              {"level", screen.level},
-              {"reference", screen.reference},
-              {"change", screen.change},
-              {"z", screen.z},
-              {"tonight", tonight.values},
-              {"tonight_runs", tonight.runs},
-              {"levels", levels},
-              {"policy", policy_json(policy)}}
-      .dump();
+Evidence of_screening(const bisect::Screen& screen, const Values& tonight,
+                      std::span<const double> levels, const bisect::DetectionPolicy& policy) {
+  return {json{{"rules", rules},
+               {"stage", "screening"},
+               {"verdict", name_of(screen.verdict)},
+               {"level", screen.level},
+               {"reference", screen.reference},
+               {"change", screen.change},
+               {"z", screen.z},
+               {"tonight", tonight.values},
+               {"tonight_runs", tonight.runs},
+               {"levels", levels},
+               {"policy", policy_json(policy)}}
+              .dump()};
 }
 
-std::string of_creep(const bisect::Creep& creep, const Values& tonight,
-                     std::span<const double> levels, const bisect::DetectionPolicy& policy) {
-  return json{{"rules", rules},
-              {"stage", "creep"},
-              {"verdict", "suspect_worse"},
-              {"reference", creep.reference},
-              {"before", creep.before},
-              {"after", creep.after},
-              {"change", creep.change},
-              {"z", creep.z},
-              {"tonight", tonight.values},
-              {"tonight_runs", tonight.runs},
-              {"levels", levels},
-              {"policy", policy_json(policy)}}
-      .dump();
+Evidence of_creep(const bisect::Creep& creep, const Values& tonight, std::span<const double> levels,
+                  const bisect::DetectionPolicy& policy) {
+  return {json{{"rules", rules},
+               {"stage", "creep"},
+               {"verdict", "suspect_worse"},
+               {"reference", creep.reference},
+               {"before", creep.before},
+               {"after", creep.after},
+               {"change", creep.change},
+               {"z", creep.z},
+               {"tonight", tonight.values},
+               {"tonight_runs", tonight.runs},
+               {"levels", levels},
+               {"policy", policy_json(policy)}}
+              .dump()};
 }
 
-std::string of_history(const bisect::Change& change, const HistoryMedians& history,
-                       const bisect::DetectionPolicy& policy) {
-  return json{{"rules", rules},
-              {"stage", "history"},
-              {"verdict", change.worse ? "worse" : "better"},
-              {"rule",
-               "the level of the imported series moved and stayed; nothing was measured "
-               "side by side, and nobody is blamed"},
-              {"position", change.position},
-              {"until", change.until},
-              {"steps", change.steps},
-              {"before", change.before},
-              {"after", change.after},
-              {"ratio", change.ratio.ratio},
-              {"low", change.ratio.low},
-              {"high", change.ratio.high},
-              {"builds", history.builds},
-              {"medians", history.medians},
-              {"policy", policy_json(policy)}}
-      .dump();
+Evidence of_history(const bisect::Change& change, const HistoryMedians& history,
+                    const bisect::DetectionPolicy& policy) {
+  const std::string rule =
+      "the level of the imported series moved and stayed; nothing was measured side by side, and "
+      "nobody is blamed";
+  return {json{{"rules", rules},
+               {"stage", "history"},
+               {"verdict", change.worse ? "worse" : "better"},
+               {"rule", rule},
+               {"position", change.position},
+               {"until", change.until},
+               {"steps", change.steps},
+               {"before", change.before},
+               {"after", change.after},
+               {"ratio", change.ratio.ratio},
+               {"low", change.ratio.low},
+               {"high", change.ratio.high},
+               {"builds", history.builds},
+               {"medians", history.medians},
+               {"policy", policy_json(policy)}}
+              .dump(),
+          rule};
 }
 
-std::string of_confirmation(const bisect::FleetConfirmation& confirmed, const Values& good,
-                            const Values& bad, const bisect::DetectionPolicy& policy,
-                            const std::optional<bisect::NightBar>& bar) {
+Evidence of_confirmation(const bisect::FleetConfirmation& confirmed, const Values& good,
+                         const Values& bad, const bisect::DetectionPolicy& policy,
+                         const std::optional<bisect::NightBar>& bar) {
   const bisect::Confirmation& confirmation = confirmed.confirmation;
   json said{{"rules", rules},
             {"stage", "confirmation"},
@@ -177,11 +178,11 @@ std::string of_confirmation(const bisect::FleetConfirmation& confirmed, const Va
                      {"suspects", bar->suspects},
                      {"confirmed", bar->confirmed},
                      {"false_share", bar->share}};
-  return said.dump();
+  return {said.dump(), confirmation.rule};
 }
 
-std::string of_attribution(const bisect::AttributionVerdict& verdict, const CellValues& cells,
-                           const bisect::DetectionPolicy& policy) {
+Evidence of_attribution(const bisect::AttributionVerdict& verdict, const CellValues& cells,
+                        const bisect::DetectionPolicy& policy) {
   const auto part = [](const Part& of) {
     return json{{"ratio", of.ratio}, {"low", of.low}, {"high", of.high}};
   };
@@ -205,11 +206,11 @@ std::string of_attribution(const bisect::AttributionVerdict& verdict, const Cell
             {"policy", policy_json(policy)}};
   if (verdict.of_failure) said["of_failure"] = true;
   if (verdict.same_source) said["same_source"] = true;
-  return said.dump();
+  return {said.dump(), verdict.rule};
 }
 
-std::string of_search(const bisect::Answer& answer, const bisect::Belief& belief,
-                      const SearchInput& input) {
+Evidence of_search(const bisect::Answer& answer, const bisect::Belief& belief,
+                   const SearchInput& input) {
   json said{{"rules", rules},
             {"stage", "bisection"},
             {"outcome", name_of(answer.outcome)},
@@ -218,7 +219,7 @@ std::string of_search(const bisect::Answer& answer, const bisect::Belief& belief
             {"smaller", steps(answer.smaller, input.commits)},
             {"nothing", belief.nothing},
             {"too_small", belief.too_small},
-            {"posterior", cells(belief, input.commits)},
+            {"posterior", cells_json(belief.cells, input.commits)},
             {"commits", input.commits},
             {"untestable", input.log.untestable},
             {"built", input.log.built},
@@ -226,14 +227,14 @@ std::string of_search(const bisect::Answer& answer, const bisect::Belief& belief
             {"runs", runs_json(input.log, input.runs, "commit")},
             {"policy", policy_json(input.policy)}};
   if (input.naming) add_naming(said, answer, input);
-  if (!input.wheels.empty()) add_wheels(said, named_steps(answer, input), input);
+  if (!input.wheels.empty()) add_wheels(said, steps_as_named(answer, input), input);
   if (input.good_end) said["good_end"] = *input.good_end;
   if (input.is_better) said["is_better"] = true;
-  return said.dump();
+  return {said.dump(), answer.rule};
 }
 
-std::string of_packages(const bisect::Answer& answer, const bisect::Belief& belief,
-                        const PackageInput& input) {
+Evidence of_packages(const bisect::Answer& answer, const bisect::Belief& belief,
+                     const PackageInput& input) {
   const PackageSearch& search = input.search;
   json mixes = json::array();
   for (const PackageMix& mix : search.mixes) {
@@ -242,40 +243,47 @@ std::string of_packages(const bisect::Answer& answer, const bisect::Belief& beli
     one["state"] = name_of(mix.state);
     mixes.push_back(std::move(one));
   }
-  return json{{"rules", rules},
-              {"stage", "packages"},
-              {"verdict", name_of(answer.outcome)},
-              {"rule", answer.rule},
-              {"question", name_of(search.question)},
-              {"wheel", search.wheel},
-              {"held", search.held ? package_json(*search.held) : json()},
-              {"mixes", std::move(mixes)},
-              {"culprits", positions(answer.culprits)},
-              {"smaller", positions(answer.smaller)},
-              {"nothing", belief.nothing},
-              {"too_small", belief.too_small},
-              {"posterior", positions(belief)},
-              {"untestable", input.log.untestable},
-              {"built", input.log.built},
-              {"prior", input.log.prior},
-              {"runs", runs_json(input.log, input.runs, "position")},
-              {"policy", policy_json(input.policy)}}
-      .dump();
+  return {json{{"rules", rules},
+               {"stage", "packages"},
+               {"verdict", name_of(answer.outcome)},
+               {"rule", answer.rule},
+               {"question", name_of(search.question)},
+               {"wheel", search.wheel},
+               {"held", search.held ? package_json(*search.held) : json()},
+               {"mixes", std::move(mixes)},
+               {"culprits", positions(answer.culprits)},
+               {"smaller", positions(answer.smaller)},
+               {"nothing", belief.nothing},
+               {"too_small", belief.too_small},
+               {"posterior", positions(belief)},
+               {"untestable", input.log.untestable},
+               {"built", input.log.built},
+               {"prior", input.log.prior},
+               {"runs", runs_json(input.log, input.runs, "position")},
+               {"policy", policy_json(input.policy)}}
+              .dump(),
+          answer.rule};
 }
 
-std::string positions_json(const bisect::Belief& belief) {
-  return positions(belief).dump();
+std::vector<NamedStep> named_steps(const bisect::Answer& answer, const Naming& naming) {
+  std::vector<NamedStep> named;
+  for (const NamedEnd& end : ends_of(answer, naming)) named.push_back(end.step);
+  return named;
 }
 
-std::string of_reason(std::string_view reason) {
-  return json{{"rules", rules}, {"reason", reason}}.dump();
+Evidence of_reason(std::string_view reason) {
+  return {json{{"rules", rules}, {"reason", reason}}.dump(), std::string(reason)};
 }
 
-std::string posterior_json(const bisect::Belief& belief, const std::vector<CommitSha>& commits) {
-  return cells(belief, commits).dump();
+std::string posterior_json(const std::vector<CellMass>& cells,
+                           const std::vector<CommitSha>& commits) {
+  return cells_json(cells, commits).dump();
 }
 
 std::vector<CommitSha> cell_commits(int first, int last, const std::vector<CommitSha>& commits) {
+  if (first < 0 || last < first || last >= static_cast<int>(commits.size()))
+    throw std::out_of_range("positions " + std::to_string(first) + " to " + std::to_string(last) +
+                            " of a search with " + std::to_string(commits.size()) + " commits");
   return {commits.begin() + first, commits.begin() + last + 1};
 }
 

@@ -17,6 +17,7 @@
 #include "storage/model/hex.hpp"
 #include "storage/model/id.hpp"
 #include "storage/model/package_search.hpp"
+#include "storage/model/regression.hpp"
 
 namespace nightjar::evidence {
 
@@ -29,22 +30,22 @@ struct Values {
   std::vector<RunId> runs;
 };
 
-std::string of_screening(const bisect::Screen& screen, const Values& tonight,
-                         std::span<const double> levels, const bisect::DetectionPolicy& policy);
+Evidence of_screening(const bisect::Screen& screen, const Values& tonight,
+                      std::span<const double> levels, const bisect::DetectionPolicy& policy);
 // `levels`: newest first, tonight's included.
-std::string of_creep(const bisect::Creep& creep, const Values& tonight,
-                     std::span<const double> levels, const bisect::DetectionPolicy& policy);
+Evidence of_creep(const bisect::Creep& creep, const Values& tonight, std::span<const double> levels,
+                  const bisect::DetectionPolicy& policy);
 // A change of the level in an imported history: the builds, oldest first, and the median of each.
 struct HistoryMedians {
   std::vector<BuildId> builds;
   std::vector<double> medians;
 };
-std::string of_history(const bisect::Change& change, const HistoryMedians& history,
-                       const bisect::DetectionPolicy& policy);
+Evidence of_history(const bisect::Change& change, const HistoryMedians& history,
+                    const bisect::DetectionPolicy& policy);
 // `bar`: that of its night. Without one, as before rules 8, the confirmation's own rule decided.
-std::string of_confirmation(const bisect::FleetConfirmation& confirmed, const Values& good,
-                            const Values& bad, const bisect::DetectionPolicy& policy,
-                            const std::optional<bisect::NightBar>& bar);
+Evidence of_confirmation(const bisect::FleetConfirmation& confirmed, const Values& good,
+                         const Values& bad, const bisect::DetectionPolicy& policy,
+                         const std::optional<bisect::NightBar>& bar);
 
 // Runs of a good and a bad build, and runs of each with the packages or the Python files of the
 // other.
@@ -53,8 +54,8 @@ struct CellValues {
   bisect::Cells cells() const { return {good.values, source.values, other.values, bad.values}; }
 };
 // Writes the evidence of stage "attribution", which compares packages, or "wheels".
-std::string of_attribution(const bisect::AttributionVerdict& verdict, const CellValues& cells,
-                           const bisect::DetectionPolicy& policy);
+Evidence of_attribution(const bisect::AttributionVerdict& verdict, const CellValues& cells,
+                        const bisect::DetectionPolicy& policy);
 
 // A search's log and policy, the run of each value, and the commit of each position: commits[0] is
 // the good end.
@@ -72,8 +73,8 @@ struct SearchInput {
   // The builds that the log's wheels are. Empty: verdicts before rules 11 knew nothing of wheels.
   std::vector<BuildId> wheels = {};
 };
-std::string of_search(const bisect::Answer& answer, const bisect::Belief& belief,
-                      const SearchInput& input);
+Evidence of_search(const bisect::Answer& answer, const bisect::Belief& belief,
+                   const SearchInput& input);
 // The same for a search among packages, whose positions are the environments of `search`.
 struct PackageInput {
   const PackageSearch& search;
@@ -81,16 +82,17 @@ struct PackageInput {
   const bisect::SearchPolicy& policy;
   const std::vector<RunId>& runs;
 };
-std::string of_packages(const bisect::Answer& answer, const bisect::Belief& belief,
-                        const PackageInput& input);
+Evidence of_packages(const bisect::Answer& answer, const bisect::Belief& belief,
+                     const PackageInput& input);
 // An object with one sentence.
-std::string of_reason(std::string_view reason);
+Evidence of_reason(std::string_view reason);
 
-// A JSON array of {"commits": [...], "probability": p}, best first.
-std::string posterior_json(const bisect::Belief& belief, const std::vector<CommitSha>& commits);
-// A JSON array of {"first", "last", "probability"}, best first.
-std::string positions_json(const bisect::Belief& belief);
-// The commits of a cell; cell positions start at 1.
+// A JSON array of {"commits": [...], "probability": p}.
+std::string posterior_json(const std::vector<CellMass>& cells,
+                           const std::vector<CommitSha>& commits);
+// The steps that the answer names, as they are named.
+std::vector<NamedStep> named_steps(const bisect::Answer& answer, const Naming& naming);
+// The commits of a cell; cell positions start at 1. Throws std::out_of_range for others.
 std::vector<CommitSha> cell_commits(int first, int last, const std::vector<CommitSha>& commits);
 
 }  // namespace nightjar::evidence

@@ -151,14 +151,14 @@ Values values_in(const json& said, const char* values, const char* runs, const R
   return out;
 }
 
-std::string screen_again(const json& said, const RawRuns& raw) {
+Evidence screen_again(const json& said, const RawRuns& raw) {
   const Values tonight = values_in(said, "tonight", "tonight_runs", raw, raw.bad());
   const auto levels = field<std::vector<double>>(said, "levels");
   const auto policy = detection_policy(said.at("policy"));
   return of_screening(bisect::screen(levels, tonight.values, policy), tonight, levels, policy);
 }
 
-std::string creep_again(const json& said, const RawRuns& raw) {
+Evidence creep_again(const json& said, const RawRuns& raw) {
   const Values tonight = values_in(said, "tonight", "tonight_runs", raw, raw.bad());
   const auto levels = field<std::vector<double>>(said, "levels");
   const auto policy = detection_policy(said.at("policy"));
@@ -181,7 +181,7 @@ Values crossed_in(const json& said, const char* values, const char* runs, const 
   return out;
 }
 
-std::string attribute_again(const json& said, const RawRuns& raw) {
+Evidence attribute_again(const json& said, const RawRuns& raw) {
   CellValues cells;
   cells.good = values_in(said, "good", "good_runs", raw, raw.good());
   cells.bad = values_in(said, "bad", "bad_runs", raw, raw.bad());
@@ -216,7 +216,7 @@ Values far_end_in(const json& said, const RawRuns& raw) {
                     : values_in(said, "bad", "bad_runs", raw, raw.bad());
 }
 
-std::string wheels_again(const json& said, const RawRuns& raw) {
+Evidence wheels_again(const json& said, const RawRuns& raw) {
   CellValues cells;
   cells.good = values_in(said, "good", "good_runs", raw, raw.good());
   cells.bad = far_end_in(said, raw);
@@ -234,7 +234,7 @@ std::string wheels_again(const json& said, const RawRuns& raw) {
 }
 
 // The medians stand in the verdict: what was imported has no sessions to be read again.
-std::string history_again(const json& said, const RawRuns& raw) {
+Evidence history_again(const json& said, const RawRuns& raw) {
   const HistoryMedians history{field<std::vector<BuildId>>(said, "builds"),
                                field<std::vector<double>>(said, "medians")};
   const auto policy = detection_policy(said.at("policy"));
@@ -248,10 +248,10 @@ std::string history_again(const json& said, const RawRuns& raw) {
     throw Differs("the builds at its position are not the regression's");
   if (field<int>(said, "rules") < by_levels) {
     auto again =
-        json::parse(of_history(earlier_history_step(said, history, policy), history, policy));
+        json::parse(of_history(earlier_history_step(said, history, policy), history, policy).text);
     again.erase("until");  // each change was one step
     again.erase("steps");
-    return again.dump();
+    return {again.dump()};
   }
   const auto positions = bisect::positions_of(history.medians);
   for (const bisect::Change& change : bisect::change_points(positions, policy))
@@ -259,7 +259,7 @@ std::string history_again(const json& said, const RawRuns& raw) {
   throw Differs("no step is found at position " + std::to_string(position));
 }
 
-std::string confirm_again(const json& said, const RawRuns& raw) {
+Evidence confirm_again(const json& said, const RawRuns& raw) {
   const Values good = values_in(said, "good", "good_runs", raw, raw.good());
   const Values bad = values_in(said, "bad", "bad_runs", raw, raw.bad());
   const auto policy = detection_policy(said.at("policy"));
@@ -358,7 +358,7 @@ std::vector<BuildId> wheels_in(const json& said, const RawRuns& raw, ToldSearch&
   return wheels;
 }
 
-std::string search_again(const json& said, const RawRuns& raw) {
+Evidence search_again(const json& said, const RawRuns& raw) {
   const auto commits = field<std::vector<CommitSha>>(said, "commits");
   // A search that was widened begins before the good build.
   const auto begin = said.contains("good_end") ? field<BuildId>(said, "good_end") : raw.good();
@@ -411,7 +411,7 @@ void check_ends(const PackageSearch& search, const RawRuns& raw) {
     throw Differs("/mixes does not end with the bad end's packages");
 }
 
-std::string packages_again(const json& said, const RawRuns& raw) {
+Evidence packages_again(const json& said, const RawRuns& raw) {
   const PackageSearch search = package_search_in(said);
   check_ends(search, raw);
   const auto check = [&](RunId run, std::size_t position) {
@@ -430,7 +430,7 @@ constexpr double same_answer = .01;
 // How a stage is judged again. Verdicts by the rules `alike_since`, or later ones, must agree in
 // every figure, earlier verdicts in their answer only.
 struct Stage {
-  std::string (*judge)(const json& said, const RawRuns& raw);
+  Evidence (*judge)(const json& said, const RawRuns& raw);
   int alike_since;
 };
 const std::map<std::string, Stage>& stages() {
@@ -486,7 +486,7 @@ Finding judge(const json& said, const RawRuns& raw) {
     if (made_by < oldest_rules || made_by > rules)
       throw Differs("made by rules " + std::to_string(made_by) + "; this program judges by rules " +
                     std::to_string(oldest_rules) + " to " + std::to_string(rules));
-    const json again = json::parse(stage->second.judge(said, raw));
+    const json again = json::parse(stage->second.judge(said, raw).text);
     out.why = compare(said, without_later_fields(again, said), stage->second.alike_since);
     out.agrees = true;
   } catch (const Differs& differs) {

@@ -209,7 +209,7 @@ json sealed(storage::Database& db, Bundle bundle, BuildId good, BuildId bad) {
 json bundle_of(storage::Database& db, const Regression& regression) {
   Bundle bundle{regression, {}, machine_of(db, regression.machine), {}};
   for (const RegressionChange& change : storage::changes_of(db, regression.id))
-    bundle.changes.push_back({std::string(name_of(change.state)), change.at, change.evidence});
+    bundle.changes.push_back({std::string(name_of(change.state)), change.at, change.evidence.text});
   return sealed(db, std::move(bundle), regression.good, regression.bad);
 }
 

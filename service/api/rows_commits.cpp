@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "bisect/against_first.hpp"
+#include "bisect/evidence/evidence.hpp"
 #include "service/api/rows.hpp"
 #include "service/builds/overlay.hpp"
 #include "service/engine/search/search_log.hpp"
@@ -235,14 +236,11 @@ const Row<SearchSession>& session_row() {
   return made;
 }
 
-// The search writes its posterior as JSON.
-Schema belief_schema() {
-  return Described<Culprit>(
-             "Belief",
-             "Commits that cannot be told apart, and the probability that the step "
-             "is theirs.",
-             {{"commits", &Culprit::commits}, {"probability", &Culprit::probability}})
-      .schema();
+const Row<Culprit>& belief_row() {
+  static const Row<Culprit> made(
+      "Belief", "Commits that cannot be told apart, and the probability that the step is theirs.",
+      {{"commits", &Culprit::commits}, {"probability", &Culprit::probability}});
+  return made;
 }
 
 const Row<storage::Widening>& widening_row() {
@@ -257,7 +255,7 @@ const Row<storage::Widening>& widening_row() {
        {"reason", &Widening::reason},
        {"outcome", &Widening::outcome, "What it had come to; as are the fields that follow."},
        {"good", build_at(&Widening::good), build_ref(), "The good end until then."},
-       {"posterior", posterior, "", list_of(belief_schema())},
+       {"posterior", posterior, "", list_of(belief_row().schema())},
        {"runs", &Widening::runs},
        {"session_count", &Widening::sessions},
        {"spent_seconds", &Widening::spent_seconds},
@@ -329,7 +327,11 @@ std::optional<FixSearch> fix_of(const Bisection& bisection, Rows& rows) {
 
 const Row<Bisection>& bisection_row() {
   const auto posterior = [](const Bisection& bisection) {
-    return parsed_or(bisection.posterior, json::array());
+    std::vector<Culprit> beliefs;
+    for (const CellMass& cell : bisection.posterior)
+      beliefs.push_back(
+          {evidence::cell_commits(cell.first, cell.last, bisection.commits), cell.probability});
+    return beliefs;
   };
   const auto untestable = [](const Bisection& bisection, Rows& rows) {
     return rows.searched(bisection).untestable.size();
@@ -372,7 +374,8 @@ const Row<Bisection>& bisection_row() {
         "Sessions that the posterior rests on, the confirmation's included."},
        {"runs", &Bisection::runs, "Their runs."},
        {"own_runs", own_runs, "Runs of the search's own sessions, which `spent_seconds` counts."},
-       {"posterior", posterior, "", list_of(belief_schema())},
+       {"posterior", posterior, belief_row(), "The likeliest first."},
+       {"outcome", &Bisection::outcome, "null: it goes on, or was given up."},
        {"spent_seconds", &Bisection::spent_seconds,
         "Time of measuring, including the set-up of environments."},
        {"expected_runs", &Bisection::expected_runs, "A rough guess of the rest until an answer."},

@@ -118,16 +118,18 @@ const Row<PackageSearch>& package_search_row() {
        {"state", &PackageMix::state},
        {"lock", &PackageMix::lock},
        {"reason", or_null(&PackageMix::reason), "Why it cannot be measured."}});
-  static const Row<PackageStep> step("PackageStep", "Adjacent environments that it named.",
-                                     {{"first", &PackageStep::first},
-                                      {"last", &PackageStep::last},
-                                      {"probability", &PackageStep::probability},
-                                      {"ratio", &PackageStep::ratio},
-                                      {"low", &PackageStep::low},
-                                      {"high", &PackageStep::high}});
-  const auto posterior = [](const Search& search) {
-    return parsed_or(search.posterior, json::array());
-  };
+  static const Row<NamedStep> step("PackageStep", "Adjacent environments that it named.",
+                                   {{"first", &NamedStep::first},
+                                    {"last", &NamedStep::last},
+                                    {"probability", &NamedStep::probability},
+                                    {"ratio", &NamedStep::ratio},
+                                    {"low", &NamedStep::low},
+                                    {"high", &NamedStep::high}});
+  static const Row<CellMass> cell("PackageBelief",
+                                  "The probability that one of these environments is a real step.",
+                                  {{"first", &CellMass::first},
+                                   {"last", &CellMass::last},
+                                   {"probability", &CellMass::probability}});
   static const Row<Search> made(
       "PackageSearch", "A search over a chain of environments, from the good end's packages on.",
       {{"question", &Search::question},
@@ -136,7 +138,7 @@ const Row<PackageSearch>& package_search_row() {
        {"wheel", &Search::wheel, "That all of its environments have."},
        {"mixes", &Search::mixes, mix},
        {"found", &Search::found, step, "By position in `mixes`."},
-       {"posterior", posterior, "", {{"type", "array"}}},
+       {"posterior", &Search::posterior, cell, "By position in `mixes`, the likeliest first."},
        {"rule", or_null(&Search::rule), "Why it ended so."},
        {"runs", &Search::runs},
        {"sessions", &Search::sessions},
@@ -195,12 +197,15 @@ const Row<NamedCause>& named_cause_row() {
 
 const Row<RegressionChange>& change_row() {
   const auto evidence = [](const RegressionChange& change) {
-    return parsed_or(change.evidence, json::object());
+    return parsed_or(change.evidence.text, json::object());
   };
-  static const Row<RegressionChange> made("RegressionChange", "A change of state and its evidence.",
-                                          {{"state", &RegressionChange::state},
-                                           {"at", &RegressionChange::at},
-                                           {"evidence", evidence, "", {{"type", "object"}}}});
+  const auto rule = [](const RegressionChange& change) { return change.evidence.rule; };
+  static const Row<RegressionChange> made(
+      "RegressionChange", "A change of state and its evidence.",
+      {{"state", &RegressionChange::state},
+       {"at", &RegressionChange::at},
+       {"rule", rule, "Why, in a sentence; empty: its numbers say it."},
+       {"evidence", evidence, "", {{"type", "object"}}}});
   return made;
 }
 
@@ -278,9 +283,22 @@ const Row<Regression>& regression_detail() {
   const auto searches = [](const Regression& regression, Rows& rows) {
     return storage::package_searches_of(rows.db, regression.id);
   };
+  const auto together = [](const Regression& regression, Rows& rows) {
+    const auto search = storage::search_behind(rows.db, regression.id);
+    return regression.culprit && search && search->outcome == SearchOutcome::several_small;
+  };
+  const auto may_be_wheel = [](const Regression& regression, Rows& rows) {
+    const auto search = storage::search_behind(rows.db, regression.id);
+    return regression.range && search &&
+           std::any_of(search->found.begin(), search->found.end(),
+                       [](const NamedStep& step) { return !step.isolated; });
+  };
   static const Row<Regression> made(
       "RegressionDetail", "A regression with its history.", regression_row(),
       {{"changes", changes, change_row()},
+       {"together", together, "No commit of the culprit reaches the threshold; all together do."},
+       {"may_be_wheel", may_be_wheel,
+        "The two sides of the range ran on wheels that may differ by themselves."},
        {"package_searches", searches, package_search_row(), "In the order they were made."}});
   return made;
 }

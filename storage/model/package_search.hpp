@@ -9,6 +9,7 @@
 #include "storage/model/enum.hpp"
 #include "storage/model/id.hpp"
 #include "storage/model/lock.hpp"
+#include "storage/model/search_result.hpp"
 #include "storage/model/time.hpp"
 
 namespace nightjar {
@@ -43,13 +44,6 @@ inline bool can_be_measured(const PackageMix& mix) {
          mix.state == MixState::locked;
 }
 
-// Adjacent steps first..last of the chain that could not be told apart, usually one.
-struct PackageStep {
-  int first = 0, last = 0;
-  double probability = 0;
-  double ratio = 1, low = 1, high = 1;
-};
-
 struct PackageSearch {
   PackageSearchId id;
   RegressionId regression;
@@ -60,8 +54,8 @@ struct PackageSearch {
   BuildId wheel;                           // that all environments have
   std::optional<LockedPackage> held = {};  // every environment has it, the good end, too
   std::vector<PackageMix> mixes;           // by position
-  std::vector<PackageStep> found;          // may be several
-  std::string posterior = "[]";            // JSON array of {"first", "last", "probability"}
+  std::vector<NamedStep> found;            // may be several; by position
+  std::vector<CellMass> posterior;         // by position, the likeliest first
   std::string rule;                        // why it ended so
   int runs = 0, sessions = 0;              // that the posterior rests on
   double spent_seconds = 0;                // of measuring, in the search's own sessions

@@ -9,6 +9,7 @@
 #include "storage/model/hex.hpp"
 #include "storage/model/id.hpp"
 #include "storage/model/lifecycle.hpp"
+#include "storage/model/search_result.hpp"
 #include "storage/model/time.hpp"
 
 namespace nightjar {
@@ -52,11 +53,16 @@ struct Regression {
   Time updated_at{};  // of its last change of state, as it is stored; not written from here
 };
 
-// `evidence` is a JSON object: what was decided, on what, and by which rule.
+// What was decided, on what, and by which rule: a JSON object for readers and `nightjar verify`,
+// which the service itself never reads, and the sentence in it that says why.
+struct Evidence {
+  std::string text;
+  std::string rule = {};
+};
 struct RegressionChange {
   RegressionState state = RegressionState::suspected;
   Time at{};
-  std::string evidence;
+  Evidence evidence;
 };
 
 // range: it goes on if a commit that had no build gets one.
@@ -71,9 +77,11 @@ struct Bisection {
   BisectionState state = BisectionState::open;
   std::vector<CommitSha> commits;  // [0] is the good end's commit, the last one the bad end's
   BuildId good, bad;
-  std::string posterior;     // JSON array of {"commits": [...], "probability": p}; the latest
-  double spent_seconds = 0;  // of measuring, in the search's own sessions
-  double expected_runs = 0;  // rough rest until an answer
+  std::vector<CellMass> posterior;  // by position in `commits`, the likeliest first; the latest
+  std::optional<SearchOutcome> outcome;  // nullopt: it is open, or was given up
+  std::vector<NamedStep> found;          // what it named, by position in `commits`
+  double spent_seconds = 0;              // of measuring, in the search's own sessions
+  double expected_runs = 0;              // rough rest until an answer
   Time started_at{};
   std::optional<Time> finished_at;
   int runs = 0, sessions = 0;  // that the posterior rests on, the confirmation's included

@@ -16,7 +16,6 @@ Bisection open_bisection(Story& story) {
   bisection.commits = {commit('a'), commit('b'), commit('c')};
   bisection.good = story.good.id;
   bisection.bad = story.bad.id;
-  bisection.posterior = "[]";
   bisection.started_at = at(50);
   return add_bisection(Autocommit(story.db), bisection);
 }
@@ -43,7 +42,9 @@ TEST_CASE("a bisection ends with its posterior") {
   Bisection bisection = open_bisection(story);
   CHECK(open_bisections(story.db).size() == 1);
   bisection.state = BisectionState::culprit;
-  bisection.posterior = R"([{"commits":["b"],"probability":0.99}])";
+  bisection.posterior = {{1, 1, .99}};
+  bisection.outcome = SearchOutcome::culprit;
+  bisection.found = {{1, 1, .99, 1.2, 1.1, 1.3, false}};
   bisection.spent_seconds = 81.5;
   bisection.expected_runs = 12;
   bisection.runs = 20;
@@ -55,6 +56,8 @@ TEST_CASE("a bisection ends with its posterior") {
   const Bisection stored = *find_bisection(story.db, bisection.id);
   CHECK(stored.state == BisectionState::culprit);
   CHECK(stored.posterior == bisection.posterior);
+  CHECK(stored.outcome == bisection.outcome);
+  CHECK(stored.found == bisection.found);
   CHECK(stored.spent_seconds == 81.5);
   CHECK(stored.expected_runs == 12);
   CHECK(stored.runs == 20);

@@ -32,7 +32,6 @@ Bisection search_of(const FixSearch& fix) {
   search.good = *fix.before;
   search.bad = fix.build;
   search.commits = {commit('a'), commit('b')};
-  search.posterior = "[]";
   search.started_at = at(40);
   return search;
 }

@@ -11,8 +11,11 @@
 #include <catch2/catch.hpp>
 
 #include "storage/affected_classes.hpp"
+#include "storage/bisections.hpp"
 #include "storage/fixes.hpp"
 #include "storage/jobs.hpp"
+#include "storage/package_searches.hpp"
+#include "storage/regressions.hpp"
 #include "storage/runners.hpp"
 #include "storage/statement.hpp"
 #include "tests/storage/story.hpp"
@@ -55,10 +58,10 @@ TEST_CASE("a file of the oldest version is migrated and keeps what it holds") {
   Folder folder;
   const auto path = oldest(folder);
   CHECK_THROWS_WITH(Database::open_reader(path),
-                    Catch::Contains("has schema version 38, 39 is wanted; start nightjard"));
+                    Catch::Contains("has schema version 38, 40 is wanted; start nightjard"));
 
   Database db = Database::open_writer(path);
-  CHECK(db.schema_version() == 39);
+  CHECK(db.schema_version() == 40);
   Database fresh = Database::open_writer(":memory:");
   CHECK(schema_of(db) == schema_of(fresh));
 
@@ -69,6 +72,17 @@ TEST_CASE("a file of the oldest version is migrated and keeps what it holds") {
   CHECK(session->runs.size() == 6);
   CHECK(session->runs[2].samples.at("latency") == std::vector{2.5, 1.25, 1.25});
   CHECK(list_regressions(db, {}, {}).items.size() == 1);
+  const auto search = find_bisection(db, BisectionId{1});
+  REQUIRE(search);
+  CHECK(search->posterior == std::vector<CellMass>{{1, 1, .75}, {2, 2, .25}});
+  CHECK(search->outcome == SearchOutcome::several_small);
+  CHECK(search->found == std::vector<NamedStep>{{1, 1, .75, 1.25, 1.125, 1.5, false}});
+  CHECK(changes_of(db, RegressionId{1}).back().evidence.rule == "three steps together");
+  const auto packages = find_package_search(db, PackageSearchId{1});
+  REQUIRE(packages);
+  CHECK(packages->posterior == std::vector<CellMass>{{1, 2, .5}});
+  CHECK(packages->found == std::vector<NamedStep>{{1, 2, .5, 1.25, 1.125, 1.5}});
+  CHECK(jobs_of_package_search(db, packages->id).size() == 1);
   set_note(Autocommit(db), "migrated", "yes");
   CHECK(get_note(db, "migrated") == "yes");
 }
@@ -131,7 +145,7 @@ TEST_CASE("a file of a newer program is refused, with its version and what to do
   for (const auto open : {&Database::open_writer, &Database::open_reader})
     CHECK_THROWS_WITH(open(path), Catch::Contains(path.string()) &&
                                       Catch::Contains("has schema version 99") &&
-                                      Catch::Contains("knows versions up to 39") &&
+                                      Catch::Contains("knows versions up to 40") &&
                                       Catch::Contains("start the newer nightjard"));
 }
 

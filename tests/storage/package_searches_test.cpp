@@ -37,7 +37,7 @@ TEST_CASE("a search among packages is read as it was stored") {
   stored.mixes.insert(stored.mixes.begin() + 1,
                       {{"numpy", "2.1.2"}, MixState::inconsistent, {}, "sympy wants another"});
   stored.found = {{1, 2, .99, 1.2, 1.1, 1.3}};
-  stored.posterior = R"([{"first":1,"last":2,"probability":0.99}])";
+  stored.posterior = {{1, 2, .99}};
   stored.rule = "one step";
   stored.runs = 40;
   stored.not_before = at(60);

@@ -56,7 +56,7 @@ TEST_CASE("a regression is kept with the evidence of each change of its state") 
   CHECK(changes[0].state == RegressionState::suspected);
   CHECK(changes[1].state == RegressionState::confirmed);
   CHECK(changes[1].at == at(30));
-  CHECK(changes[1].evidence == R"({"rule":"confirm","ratio":1.25})");
+  CHECK(changes[1].evidence.text == R"({"rule":"confirm","ratio":1.25})");
   CHECK(changes[3].state == RegressionState::blamed);
 }
 

@@ -13,9 +13,9 @@ inline void change_to_any(storage::Transaction& transaction, const Regression& r
       .bind(change.state, change.at, regression.id)
       .run();
   storage::Statement(transaction,
-                     "INSERT INTO regression_change (regression, state, at_us, evidence) "
-                     "VALUES (?, ?, ?, ?)")
-      .bind(regression.id, change.state, change.at, change.evidence)
+                     "INSERT INTO regression_change (regression, state, at_us, evidence, rule) "
+                     "VALUES (?, ?, ?, ?, ?)")
+      .bind(regression.id, change.state, change.at, change.evidence.text, change.evidence.rule)
       .run();
 }
 

@@ -81,17 +81,13 @@ export function verdict(r) {
     const among = r.range.commit_details;
     return [what, ` within ${count(among.length, "commit")}, `, namedCommit(among[0]),
       among.length > 1 ? [" to ", namedCommit(among.at(-1))] : "",
-      mayBeWheel(r) ? ", or by the wheel, which changes there; nobody is blamed"
+      r.may_be_wheel ? ", or by the wheel, which changes there; nobody is blamed"
         : "; which one is not known, and nobody is blamed"];
   }
   if (!r.culprit) return [what, " between ", version(r.good.version), " and ",
     version(r.bad.version), withoutCulprit(r)];
   return [what, " since ", blamed(r), `, ${probability(r.culprit.probability)} certain`];
 }
-
-/** Whether the two sides of a range ran on wheels that may differ by themselves. */
-const mayBeWheel = (r) =>
-  r.changes?.some((c) => c.evidence.culprits?.some((step) => step.isolated === false));
 
 function withoutCulprit(r) {
   if (r.state === "historical") {
@@ -109,7 +105,7 @@ function withoutCulprit(r) {
 function blamed(r) {
   const commits = r.culprit.commit_details;
   if (commits.length === 1) return namedCommit(commits[0]);
-  if (r.changes?.some((c) => c.evidence.outcome === "several_small")) {
+  if (r.together) {
     return commits.flatMap((one, i) => [i === 0 ? "" : ", ", namedCommit(one)]).concat(" together");
   }
   return [`one of ${commits.length} adjacent commits, `, namedCommit(commits[0]), " to ",

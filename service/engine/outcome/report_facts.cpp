@@ -25,8 +25,6 @@
 #include "storage/builds.hpp"
 #include "storage/calibration.hpp"
 #include "storage/locks.hpp"
-#include "storage/model/json.hpp"
-#include "storage/model/json_io.hpp"
 #include "storage/model/metric.hpp"
 #include "storage/model/run_value.hpp"
 #include "storage/nights.hpp"
@@ -109,15 +107,11 @@ std::vector<ReportTested> tested_facts(const EngineView& view, const Bisection& 
 std::vector<ReportAlternative> alternatives(const Bisection& bisection,
                                             const std::set<CommitSha>& blamed) {
   std::vector<ReportAlternative> list;
-  for (const nlohmann::json& entry : nlohmann::json::parse(bisection.posterior)) {
-    ReportAlternative alternative;
-    alternative.probability = entry.at("probability");
-    bool other = false;
-    for (const nlohmann::json& sha : entry.at("commits")) {
-      alternative.commits.push_back(*CommitSha::parse(sha.get<std::string>()));
-      other |= blamed.count(alternative.commits.back()) == 0;
-    }
-    if (other) list.push_back(std::move(alternative));
+  for (const CellMass& cell : bisection.posterior) {
+    auto commits = evidence::cell_commits(cell.first, cell.last, bisection.commits);
+    const bool other = std::any_of(commits.begin(), commits.end(),
+                                   [&](const CommitSha& sha) { return !blamed.contains(sha); });
+    if (other) list.push_back({"", std::move(commits), cell.probability});
   }
   return list;
 }
@@ -196,17 +190,21 @@ std::optional<ReportFailure> first_failure(const EngineView& view, const Regress
   return std::nullopt;
 }
 
+ReportCulprit culprit_facts(const EngineView& view, const Culprit& named) {
+  ReportCulprit facts{{}, named.probability, named.ratio, named.low, named.high};
+  for (const CommitSha& sha : named.commits) facts.commits.push_back(commit_facts(view, sha));
+  return facts;
+}
+
 // The steps that several small ones were found to be; empty for any other end of a search.
-std::vector<ReportCulprit> contributors(const EngineView& view, const nlohmann::json& evidence) {
+std::vector<ReportCulprit> contributors(const EngineView& view, const Bisection& bisection) {
   std::vector<ReportCulprit> list;
-  if (evidence.value("outcome", "") != name_of(bisect::SearchOutcome::several_small)) return list;
-  for (const auto& step : evidence.at("culprits")) {
-    ReportCulprit one{
-        {}, step.at("probability"), step.at("ratio"), step.at("low"), step.at("high")};
-    for (const CommitSha& sha : field<std::vector<CommitSha>>(step, "commits"))
-      one.commits.push_back(commit_facts(view, sha));
-    list.push_back(std::move(one));
-  }
+  if (bisection.outcome != SearchOutcome::several_small || bisection.state == BisectionState::range)
+    return list;
+  for (const NamedStep& step : bisection.found)
+    list.push_back(
+        culprit_facts(view, {evidence::cell_commits(step.first, step.last, bisection.commits),
+                             step.probability, step.ratio, step.low, step.high}));
   return list;
 }
 
@@ -228,21 +226,19 @@ std::string wheel_version(const EngineView& view, const SearchRuns& runs, int po
 
 // Whether the search says of this range that its sides were on wheels that may differ.
 void add_wheels_of_range(const EngineView& view, const Bisection& bisection, const SearchRuns& runs,
-                         const Culprit& range, const nlohmann::json& evidence, ReportInput& input) {
-  if (input.range_wheels || !evidence.contains("culprits")) return;
-  for (const auto& step : evidence.at("culprits")) {
-    if (step.value("isolated", true) || step.at("commits") != nlohmann::json(range.commits))
+                         const Culprit& range, ReportInput& input) {
+  for (const NamedStep& step : bisection.found) {
+    if (step.isolated ||
+        evidence::cell_commits(step.first, step.last, bisection.commits) != range.commits)
       continue;
-    const auto& all = bisection.commits;
-    const auto first = std::find(all.begin(), all.end(), range.commits.front()) - all.begin();
-    const auto last = std::find(all.begin(), all.end(), range.commits.back()) - all.begin();
-    input.range_wheels = {wheel_version(view, runs, static_cast<int>(first) - 1),
-                          wheel_version(view, runs, static_cast<int>(last))};
+    input.range_wheels = {wheel_version(view, runs, step.first - 1),
+                          wheel_version(view, runs, step.last)};
     input.range_may_narrow = true;
     input.range_obstacles.push_back(
         "its two sides were measured on " + input.range_wheels->first + " and on " +
         input.range_wheels->second +
         ", and no commit was measured on both of them or on their like");
+    return;
   }
 }
 
@@ -263,12 +259,6 @@ void add_obstacles(const Bisection& bisection, const Culprit& range,
     if (inside && std::find(reasons.begin(), reasons.end(), reason) == reasons.end())
       reasons.push_back(std::move(reason));
   }
-}
-
-ReportCulprit culprit_facts(const EngineView& view, const Culprit& named) {
-  ReportCulprit facts{{}, named.probability, named.ratio, named.low, named.high};
-  for (const CommitSha& sha : named.commits) facts.commits.push_back(commit_facts(view, sha));
-  return facts;
 }
 
 void add_search(const EngineView& view, const Regression& regression, ReportInput& input) {
@@ -305,16 +295,12 @@ void add_search(const EngineView& view, const Regression& regression, ReportInpu
   if (const auto* last = last_session(runs); last && last->runner)
     if (const auto runner = storage::find_runner(view.db, *last->runner))
       input.runner = runner->name;
-  for (const RegressionChange& change : storage::changes_of(view.db, regression.id)) {
-    const auto evidence = nlohmann::json::parse(change.evidence);
-    if (change.state != RegressionState::blamed && change.state != RegressionState::range) continue;
-    input.rule = evidence.value("rule", "");
-    if (regression.range)
-      add_wheels_of_range(view, *bisection, runs, *regression.range, evidence, input);
-    input.contributors = contributors(view, evidence);
-    if (evidence.contains("culprits"))
-      input.culprits_of_search = static_cast<int>(evidence.at("culprits").size());
-  }
+  for (const RegressionChange& change : storage::changes_of(view.db, regression.id))
+    if (change.state == RegressionState::blamed || change.state == RegressionState::range)
+      input.rule = change.evidence.rule;
+  if (regression.range) add_wheels_of_range(view, *bisection, runs, *regression.range, input);
+  input.contributors = contributors(view, *bisection);
+  input.culprits_of_search = static_cast<int>(bisection->found.size());
   if (!regression.range || !input.range_obstacles.empty()) return;
   input.range_may_narrow = true;
   input.range_obstacles.emplace_back(

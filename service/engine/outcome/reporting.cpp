@@ -42,9 +42,11 @@ bool apply(EngineContext& context, const Regression& regression, const OpenIssue
   storage::Transaction transaction(context.db);
   storage::add_message(transaction, step.message);
   storage::set_classes_elsewhere(transaction, regression.id, step.classes);
-  storage::change_regression(transaction, regression,
-                             {RegressionState::reported, step.message.created_at,
-                              nlohmann::json{{"title", step.message.title}}.dump()});
+  storage::change_regression(
+      transaction, regression,
+      {RegressionState::reported,
+       step.message.created_at,
+       {nlohmann::json{{"title", step.message.title}}.dump(), step.message.title}});
   transaction.commit();
   announce(context, regression, RegressionState::reported);
   return true;

@@ -8,7 +8,6 @@
 #include "bisect/evidence/evidence.hpp"
 #include "service/engine/outcome/reporting.hpp"
 #include "storage/builds.hpp"
-#include "storage/model/json.hpp"
 #include "storage/nights.hpp"
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"
@@ -107,11 +106,8 @@ std::string week_of(Time night) {
 
 std::string why_unattributed(const storage::Database& db, RegressionId regression) {
   std::string why;
-  for (const RegressionChange& change : storage::changes_of(db, regression)) {
-    if (change.state != RegressionState::unattributed) continue;
-    const auto evidence = nlohmann::json::parse(change.evidence);
-    why = evidence.value("rule", evidence.value("reason", ""));
-  }
+  for (const RegressionChange& change : storage::changes_of(db, regression))
+    if (change.state == RegressionState::unattributed) why = change.evidence.rule;
   return why;
 }
 

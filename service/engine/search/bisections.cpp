@@ -151,9 +151,9 @@ void give_up(storage::Transaction& transaction, const Regression& regression, co
 
 // Nothing but its own rows: a fix has no regression, no level and no issue of a regression.
 void end_fix(storage::Transaction& transaction, FixSearch fix, std::vector<NamedCause> causes,
-             const std::string& evidence) {
+             const Evidence& evidence) {
   fix.causes = std::move(causes);
-  fix.evidence = evidence;
+  fix.evidence = evidence.text;
   storage::end_fix_search(transaction, fix);
 }
 
@@ -362,7 +362,6 @@ std::variant<OpenSearch, CannotSearch> decide(const OpeningFacts& facts, Time no
   search.bad = facts.held.value_or(facts.regression.bad);
   search.commits = {*facts.good};
   search.commits.insert(search.commits.end(), facts.commits->begin(), facts.commits->end());
-  search.posterior = "[]";
   search.started_at = now;
   return OpenSearch{std::move(search)};
 }
@@ -438,7 +437,7 @@ std::optional<SearchStep> decide(const SearchFacts& facts) {
     return out;
   }
   bisect::NextStep next = bisect::next_step(facts.log, facts.policy);
-  out.search.posterior = evidence::posterior_json(next.belief, facts.search.commits);
+  out.search.posterior = next.belief.cells;
   out.search.expected_runs = next.belief.expected_runs;
   if (auto* measure = std::get_if<bisect::Measure>(&next.step)) {
     out.step = std::move(*measure);
@@ -454,6 +453,8 @@ std::optional<SearchStep> decide(const SearchFacts& facts) {
   input.wheels = facts.wheels.builds;
   if (facts.limits.widened_at) input.good_end = facts.search.good;
   input.is_better = facts.change.is_better();
+  out.search.outcome = answer.outcome;
+  out.search.found = evidence::named_steps(answer, facts.naming);
   out.step = Conclude{answer, evidence::of_search(answer, next.belief, input)};
   return out;
 }

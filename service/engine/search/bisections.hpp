@@ -76,7 +76,7 @@ struct GiveUp {
 };
 struct Conclude {
   bisect::Answer answer;
-  std::string evidence;
+  Evidence evidence;
 };
 // The answer would be a range, and an answer of CI may narrow it.
 struct AwaitCi {

@@ -62,7 +62,7 @@ void add_part(storage::Transaction& transaction, const Regression& searched, Reg
                       .id;
 }
 
-void store(storage::Transaction& transaction, const NameCulprit& blame, const std::string& evidence,
+void store(storage::Transaction& transaction, const NameCulprit& blame, const Evidence& evidence,
            Time now) {
   const RegressionState state = blame.regression.range ? range : blamed;
   storage::change_regression(transaction, blame.regression, {state, now, evidence});
@@ -70,7 +70,7 @@ void store(storage::Transaction& transaction, const NameCulprit& blame, const st
 
 }  // namespace
 
-void store(storage::Transaction& transaction, const JoinKnown& blame, const std::string& evidence,
+void store(storage::Transaction& transaction, const JoinKnown& blame, const Evidence& evidence,
            Time now) {
   const std::string id = std::to_string(blame.regression.id.value);
   // First, because since when a class shows the cause is read from what was merged.
@@ -139,7 +139,7 @@ std::vector<Blame> decide(const BlameFacts& facts) {
 }
 
 void store(storage::Transaction& transaction, const Regression& searched, std::vector<Blame>& all,
-           const std::string& evidence, Time now) {
+           const Evidence& evidence, Time now) {
   for (Blame& one : all)
     std::visit(
         [&](auto& blame) {

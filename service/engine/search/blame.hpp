@@ -50,7 +50,7 @@ struct JoinKnown {
 };
 JoinKnown join(Regression regression, const Regression& known);
 // In the caller's transaction.
-void store(storage::Transaction& transaction, const JoinKnown& blame, const std::string& evidence,
+void store(storage::Transaction& transaction, const JoinKnown& blame, const Evidence& evidence,
            Time now);
 void announce(const EngineContext& context, const JoinKnown& blame);
 
@@ -58,7 +58,7 @@ using Blame = std::variant<NameCulprit, JoinKnown>;
 std::vector<Blame> decide(const BlameFacts& facts);
 // In the caller's transaction.
 void store(storage::Transaction& transaction, const Regression& searched,
-           std::vector<Blame>& blamed, const std::string& evidence, Time now);
+           std::vector<Blame>& blamed, const Evidence& evidence, Time now);
 void announce(const EngineContext& context, const std::vector<Blame>& blamed);
 
 }  // namespace nightjar::service

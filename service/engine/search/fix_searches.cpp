@@ -158,7 +158,6 @@ std::optional<std::variant<OpenFixSearch, LeaveFix>> decide(const FixToSearch& f
   search.bad = fix.build;
   search.commits = {*facts.before->commit};
   search.commits.insert(search.commits.end(), facts.commits->begin(), facts.commits->end());
-  search.posterior = "[]";
   search.started_at = now;
   return OpenFixSearch{std::move(fix), std::move(search)};
 }

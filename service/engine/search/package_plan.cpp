@@ -26,7 +26,7 @@ const LockedPackage& changed_at(const PackageSearch& search, int position) {
 // The position of the only step; 0 if there is no step, if there are several, or if it is wider.
 int only_step(const PackageSearch& search) {
   if (search.state != PackageSearchState::found || search.found.size() != 1) return 0;
-  const PackageStep& step = search.found.front();
+  const NamedStep& step = search.found.front();
   return step.first == step.last ? step.first : 0;
 }
 
@@ -102,7 +102,7 @@ std::string listed(const std::vector<std::string>& words, const std::string& las
   return text;
 }
 
-NamedPackage named_at(const PackageSearch& search, const PackageStep& step, int position,
+NamedPackage named_at(const PackageSearch& search, const NamedStep& step, int position,
                       const Lock& good) {
   const LockedPackage& changed = changed_at(search, position);
   NamedPackage named{changed.name,    version_in(good, changed.name),
@@ -116,7 +116,7 @@ NamedPackage named_at(const PackageSearch& search, const PackageStep& step, int 
 // Returns every package of every step that one search found.
 std::vector<NamedPackage> named_by(const PackageSearch& search, const Lock& good) {
   std::vector<NamedPackage> named;
-  for (const PackageStep& step : search.found) {
+  for (const NamedStep& step : search.found) {
     const bool by_version = search.question == PackageQuestion::versions;
     for (int i = by_version ? step.last : step.first; i <= step.last; ++i)
       named.push_back(named_at(search, step, i, good));
@@ -130,7 +130,7 @@ std::string moved(const PackageSearch& search, const NamedPackage& package) {
   std::string text =
       package.name + " " + package.after + " made it worse, " + package.before + " did not";
   if (search.state == PackageSearchState::adjacent) return text + "; " + search.rule;
-  const PackageStep& step = search.found.front();
+  const NamedStep& step = search.found.front();
   return step.first == step.last ? text : text + "; no version in between could be measured";
 }
 

@@ -288,18 +288,16 @@ EndPackageSearch give_up(PackageSearch search, std::string reason, Time now) {
   search.state = PackageSearchState::unclear;
   search.rule = std::move(reason);
   search.finished_at = now;
-  return {std::move(search), ""};
+  return {std::move(search), std::nullopt};
 }
 
 EndPackageSearch conclude(const PackageFacts& facts, PackageSearch search,
                           const bisect::Answer& answer, const bisect::Belief& belief, Time now) {
-  for (const bisect::NamedStep& step : answer.culprits)
-    search.found.push_back(
-        {step.first, step.last, step.probability, step.ratio, step.low, step.high});
+  search.found = answer.culprits;
   search.state = search.found.empty() ? PackageSearchState::unclear : PackageSearchState::found;
   search.rule = answer.rule;
   search.finished_at = now;
-  std::string evidence =
+  Evidence evidence =
       evidence::of_packages(answer, belief, {search, facts.log, facts.policy, facts.runs});
   return {std::move(search), std::move(evidence)};
 }
@@ -319,7 +317,7 @@ PackagesStep decide_open(const PackageFacts& facts, const Config& config, Time n
   if (std::string reason = obstacle_of(facts.progress, config.search_minutes); !reason.empty())
     return give_up(std::move(search), std::move(reason), now);
   const bisect::NextStep next = bisect::next_step(facts.log, facts.policy);
-  search.posterior = evidence::positions_json(next.belief);
+  search.posterior = next.belief.cells;
   search.expected_runs = next.belief.expected_runs;
   if (const auto* answer = std::get_if<bisect::Answer>(&next.step))
     return conclude(facts, std::move(search), *answer, next.belief, now);
@@ -328,7 +326,7 @@ PackagesStep decide_open(const PackageFacts& facts, const Config& config, Time n
   return MeasureMixes{std::move(search), measure};
 }
 
-void note(storage::Transaction& transaction, const PackageFacts& facts, const std::string& evidence,
+void note(storage::Transaction& transaction, const PackageFacts& facts, const Evidence& evidence,
           Time now) {
   storage::change_regression(transaction, facts.plan.regression,
                              {RegressionState::confirmed, now, evidence});
@@ -405,7 +403,7 @@ bool apply(EngineContext& context, const PackageFacts& facts, const MeasureMixes
 bool apply(EngineContext& context, const PackageFacts& facts, const EndPackageSearch& step) {
   storage::Transaction transaction(context.db);
   storage::update_package_search(transaction, step.search);
-  if (!step.evidence.empty()) note(transaction, facts, step.evidence, context.clock.now());
+  if (step.evidence) note(transaction, facts, *step.evidence, context.clock.now());
   transaction.commit();
   announce(context, facts.plan.regression, RegressionState::confirmed);
   log::info("search among packages ended regression={} question={} state={} rule=\"{}\"",

@@ -57,7 +57,7 @@ struct MeasureMixes {
 };
 struct EndPackageSearch {
   PackageSearch search;
-  std::string evidence;  // empty: it gave up, and its rule says why
+  std::optional<Evidence> evidence;  // nullopt: it gave up, and its rule says why
 };
 // All that could be asked is answered.
 struct PackagesAreSearched {

@@ -201,7 +201,7 @@ storage::Widening record_of(const Bisection& search, const WideningAsked& asked,
   widening.reason = asked.reason;
   widening.outcome = search.state;
   widening.good = search.good;
-  widening.posterior = search.posterior;
+  widening.posterior = evidence::posterior_json(search.posterior, search.commits);
   widening.runs = search.runs;
   widening.sessions = search.sessions;
   widening.spent_seconds = search.spent_seconds;
@@ -276,6 +276,9 @@ std::variant<CannotWiden, Widen> decide(const WideningFacts& facts, const Wideni
              {}};
   step.search.state = BisectionState::open;
   step.search.finished_at.reset();
+  step.search.outcome.reset();
+  step.search.posterior.clear();
+  step.search.found.clear();
   if (facts.end) begin_at(*facts.end, step);
   step.reason = sentence_of(facts, asked, step);
   return step;

@@ -236,7 +236,7 @@ Whose attribute(const ConfirmationFacts& facts, const Config& config) {
 void store(storage::Transaction& transaction, const Regression& regression,
            const Attributed& attributed, const Config& config, Time now) {
   storage::set_attribution(transaction, regression.id, attributed.attribution);
-  for (const std::string& verdict : attributed.evidence)
+  for (const Evidence& verdict : attributed.evidence)
     storage::change_regression(transaction, regression, {RegressionState::confirmed, now, verdict});
   const Cause cause = attributed.attribution.cause;
   if (has_source(cause) || has_environment(cause)) return;  // what follows are searches
@@ -473,7 +473,7 @@ ConfirmationStep decide(const ConfirmationFacts& facts, const Config& config) {
     const int want = confirmation.runs_a_side;
     return session_for(facts, want - runs_a_side(facts.values), want, config);
   }
-  const std::string why = evidence::of_confirmation(judged, good, bad, facts.policy, facts.bar);
+  const Evidence why = evidence::of_confirmation(judged, good, bad, facts.policy, facts.bar);
   if (confirmation.verdict != Verdict::worse) return Dismiss{why, level_of(confirmation, bad)};
   Confirm confirmed{
       measured_series(facts.regression.series.front().series, confirmation, good, bad), why};

@@ -70,19 +70,19 @@ struct CutShort {
 // `level`: what was measured side by side, if that said that the builds do not differ. Without it
 // the new build is no level: the next night is held against the last good one again.
 struct Dismiss {
-  std::string evidence;
+  Evidence evidence;
   std::optional<double> level;
 };
 // Says what caused the change if packages or wheels differ. If that cannot be told, or if it is the
 // wheel alone, there is nothing to search for.
 struct Attributed {
   Attribution attribution;
-  std::string rule;                   // of the last verdict
-  std::vector<std::string> evidence;  // a verdict each: of the packages, then of the wheels
+  std::string rule;                // of the last verdict
+  std::vector<Evidence> evidence;  // a verdict each: of the packages, then of the wheels
 };
 struct Confirm {
   AffectedSeries measured;
-  std::string evidence;
+  Evidence evidence;
   std::optional<Attributed> attributed{};
 };
 using ConfirmationStep = std::variant<AwaitSessions, AskForSession, CutShort, Dismiss, Confirm>;

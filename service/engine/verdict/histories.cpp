@@ -86,7 +86,7 @@ void apply(EngineContext& context, const HistoryFacts& facts, const HistoryVerdi
     else
       storage::add_regression(transaction, found.regression, change);
   }
-  const std::string gone = evidence::of_reason("with more nights the step is no longer found");
+  const Evidence gone = evidence::of_reason("with more nights the step is no longer found");
   for (const Regression& regression : verdict.dismissed)
     storage::change_regression(transaction, regression,
                                {RegressionState::dismissed, facts.now, gone});

@@ -32,7 +32,7 @@ HistoryFacts load_history(const EngineView& view, const Series& series);
 
 struct Finding {
   Regression regression;  // with an id: it was found before
-  std::string evidence;
+  Evidence evidence;
 };
 // `opened`: new ones, and those that were dismissed before. `dismissed`: what more nights no longer
 // show. Findings that still stand keep the evidence that they were found with. The levels replace

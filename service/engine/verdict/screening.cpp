@@ -39,7 +39,7 @@ class Screening {
 
  private:
   void suspect(const Observation& observed, FoundBy found_by, BuildId good, double before,
-               double after, double change, const std::string& why) {
+               double after, double change, const Evidence& why) {
     Regression regression;
     regression.found_by = found_by;
     regression.night = night_.id;

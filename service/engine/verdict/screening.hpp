@@ -15,7 +15,7 @@ namespace nightjar::service {
 
 struct Suspicion {
   Regression regression;
-  std::string evidence;
+  Evidence evidence;
 };
 
 // What stage one says of a night. Storing it again changes nothing.

@@ -28,7 +28,7 @@ class FailureBundle {
                      runs_of(2, true)};
     const auto policy = bisect::policy_of_metric(kFailures, .07);
     const auto verdict = bisect::attribute_failure(cells.cells(), policy);
-    const json said = json::parse(of_attribution(verdict, cells, policy));
+    const json said = json::parse(of_attribution(verdict, cells, policy).text);
     const std::string old_lock(64, 'a'), new_lock(64, 'b');
     bundle = {
         {"format", "nightjar-evidence"},
@@ -99,23 +99,24 @@ class WheelBundle {
       verdict = bisect::attribute(cells.cells(), policy, bisect::OtherFactor::wheel);
     }
     const std::string a(40, 'a'), b(40, 'b');
-    bundle = {{"format", "nightjar-evidence"},
-              {"format_version", 1},
-              {"regression",
-               {{"metric", "latency"},
-                {"unit", "s"},
-                {"state", "confirmed"},
-                {"good", 1},
-                {"bad", 2},
-                {"culprit", nullptr}}},
-              {"builds", json::array({build(1, a, nullptr), build(2, b, nullptr), build(3, b, 1),
-                                      build(4, a, 2)})},
-              {"jobs", json::array()},
-              {"runs", runs_},
-              {"changes",
-               json::array({{{"state", "confirmed"},
-                             {"at", "2026-08-20T07:30:00Z"},
-                             {"evidence", json::parse(of_attribution(verdict, cells, policy))}}})}};
+    bundle = {
+        {"format", "nightjar-evidence"},
+        {"format_version", 1},
+        {"regression",
+         {{"metric", "latency"},
+          {"unit", "s"},
+          {"state", "confirmed"},
+          {"good", 1},
+          {"bad", 2},
+          {"culprit", nullptr}}},
+        {"builds",
+         json::array({build(1, a, nullptr), build(2, b, nullptr), build(3, b, 1), build(4, a, 2)})},
+        {"jobs", json::array()},
+        {"runs", runs_},
+        {"changes",
+         json::array({{{"state", "confirmed"},
+                       {"at", "2026-08-20T07:30:00Z"},
+                       {"evidence", json::parse(of_attribution(verdict, cells, policy).text)}}})}};
   }
 
   Finding judged() const { return verify_bundle(bundle, never_asked).verdicts.at(0); }

@@ -167,7 +167,7 @@ inline void add_search(World& world, Day& day) {
   search.commits = {commit(1), day.named, commit(2)};
   search.good = day.good.id;
   search.bad = day.bad.id;
-  search.posterior = R"([{"commits": [")" + commit(2).str() + R"("], "probability": 0.9}])";
+  search.posterior = {{2, 2, .9}};
   search.started_at = evening;
   day.bisection = storage::add_bisection(storage::Autocommit(world.db), search);
   const Job job = measure(world, day, day.night, JobKind::bisect, {day.good, day.bad}, {1, 1.2});

@@ -1,6 +1,7 @@
 // What a person decides about a regression by REST, and what then follows.
 #include <algorithm>
 
+#include "bisect/evidence/evidence.hpp"
 #include "storage/marks.hpp"
 #include "storage/widening.hpp"
 #include "tests/service/api/day.hpp"
@@ -26,6 +27,7 @@ Build end_in_vain(World& world, Day& day) {
   };
   lies_at(older, "Older (#9)");
   day.bisection.commits = {lies_at(day.good, "Good (#10)"), lies_at(day.bad, "Bad (#11)")};
+  day.bisection.posterior = {{1, 1, .9}};
   day.bisection.state = BisectionState::inconclusive;
   day.bisection.finished_at = evening;
   day.regression.culprit.reset();
@@ -33,8 +35,9 @@ Build end_in_vain(World& world, Day& day) {
   storage::Transaction transaction(world.db);
   storage::remove_untestable(transaction, day.bisection.id, 1);
   storage::update_bisection(transaction, day.bisection);
-  nightjar::test::change_to_any(transaction, day.regression,
-                                {RegressionState::unattributed, evening, R"({"reason": "spent"})"});
+  nightjar::test::change_to_any(
+      transaction, day.regression,
+      {RegressionState::unattributed, evening, evidence::of_reason("spent")});
   transaction.commit();
   return older;
 }

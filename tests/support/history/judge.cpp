@@ -21,7 +21,7 @@ json screened(const json& asked) {
   const auto levels = field<std::vector<double>>(asked, "levels");
   const auto tonight = values_of_side(asked.at("tonight"));
   const auto screen = bisect::screen(levels, tonight.values, policy);
-  return json::parse(evidence::of_screening(screen, tonight, levels, policy));
+  return json::parse(evidence::of_screening(screen, tonight, levels, policy).text);
 }
 
 // `more`: how many runs a side are wanted; 0: the verdict stands.
@@ -32,7 +32,14 @@ json confirmed(const json& asked) {
   const bool more = judged.verdict == bisect::ConfirmationVerdict::more;
   return {{"more", more ? judged.runs_a_side : 0},
           {"evidence",
-           json::parse(evidence::of_confirmation({judged}, good, bad, policy, std::nullopt))}};
+           json::parse(evidence::of_confirmation({judged}, good, bad, policy, std::nullopt).text)}};
+}
+
+json cells_of(const bisect::Belief& belief) {
+  json cells = json::array();
+  for (const CellMass& cell : belief.cells)
+    cells.push_back({cell.first, cell.last, cell.probability});
+  return cells;
 }
 
 struct Asked {
@@ -73,8 +80,7 @@ Asked search_in(const json& asked) {
 json searched(const json& asked) {
   const Asked search = search_in(asked);
   const auto next = bisect::next_step(search.log, search.policy);
-  json answer{{"posterior", json::parse(evidence::posterior_json(next.belief, search.commits))},
-              {"expected_runs", next.belief.expected_runs}};
+  json answer{{"posterior", cells_of(next.belief)}, {"expected_runs", next.belief.expected_runs}};
   if (const auto* measure = std::get_if<bisect::Measure>(&next.step)) {
     answer["measure"] = measure->order;
     answer["new_session"] = measure->new_session;
@@ -89,7 +95,14 @@ json searched(const json& asked) {
                                        &search.naming,
                                        {},
                                        search.is_better,
-                                       {}}));
+                                       {}})
+                      .text);
+  answer["found"] = json::array();
+  const bisect::Answer& end = std::get<bisect::Answer>(next.step);
+  answer["outcome"] = name_of(end.outcome);
+  for (const NamedStep& step : evidence::named_steps(end, search.naming))
+    answer["found"].push_back(
+        {step.first, step.last, step.probability, step.ratio, step.low, step.high, step.isolated});
   return answer;
 }
 
@@ -98,7 +111,7 @@ json answer_to(const json& asked) {
   if (what == "screening") return screened(asked);
   if (what == "confirmation") return confirmed(asked);
   if (what == "search") return searched(asked);
-  return json::parse(evidence::of_reason(field<std::string>(asked, "text")));
+  return json::parse(evidence::of_reason(field<std::string>(asked, "text")).text);
 }
 
 }  // namespace

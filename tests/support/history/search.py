@@ -242,7 +242,7 @@ class Searches:
         self.bisection = self.tables.add(
             "bisection", **{explains: self.id},
             series=self.jobs.series[self.lead.id, self.change.metric, self.machine],
-            state="open", good=self.good["id"], bad=self.bad["id"], posterior="",
+            state="open", good=self.good["id"], bad=self.bad["id"],
             started_at_us=microseconds(self.at + 20 * MINUTE))
         for position, commit in enumerate(self.commits):
             self.tables.add("bisection_commit", bisection=self.bisection, position=position,
@@ -325,12 +325,18 @@ class Searches:
         outcome = self._outcome_of(said)
         is_open = outcome == "open"
         self.tables.db.execute(
-            "UPDATE bisection SET state = ?, posterior = ?, runs = ?, sessions = ?, "
+            "UPDATE bisection SET state = ?, outcome = ?, runs = ?, sessions = ?, "
             "spent_seconds = ?, expected_runs = ?, finished_at_us = ? WHERE id = ?",
-            (outcome, json.dumps(answer["posterior"]), len(self.runs), sessions,
+            (outcome, answer.get("outcome"), len(self.runs), sessions,
              len(self.runs) * 41.0, answer["expected_runs"] if is_open else 0,
              None if is_open else microseconds(self.at + (30 + 9 * sessions) * MINUTE),
              self.bisection))
+        for cell in answer["posterior"]:
+            self.tables.add("bisection_cell", bisection=self.bisection,
+                            **dict(zip(("first", "last", "probability"), cell)))
+        for step in answer.get("found", []):
+            self.tables.add("bisection_step", bisection=self.bisection, **dict(zip(
+                ("first", "last", "probability", "ratio", "low", "high", "isolated"), step)))
         if is_open:
             order = answer["measure"]
             positions = sorted(set(order))
@@ -395,7 +401,8 @@ class Searches:
             evidence = self.evidence.get(ended.get(one, one)) or self.judge.reason(
                 WHY.get(one, one))
             self.tables.add("regression_change", regression=self.id, state=one,
-                            at_us=microseconds(at), evidence=json.dumps(evidence))
+                            at_us=microseconds(at), evidence=json.dumps(evidence),
+                            rule=evidence.get("rule", evidence.get("reason", "")))
             at += (datetime.timedelta(days=3) if one == "reported" and state == "recovered"
                    else 25 * MINUTE)
         at = min(at, self.truth.days[-1] + 200 * MINUTE)

@@ -177,7 +177,7 @@ function trust(r, reports) {
 }
 
 const evidence = (c, i) => (Object.keys(c.evidence).length === 0 ? "–"
-  : [c.evidence.rule ?? c.evidence.reason ?? c.evidence.title ?? "",
+  : [c.rule,
     fold(`evidence-${i}`, "all of it", el("pre", { tabindex: 0 },
       JSON.stringify(c.evidence, null, 1)))]);
 

@@ -147,7 +147,6 @@ struct SearchWorld {
     bisection.commits = {storage::test::commit('a'), middle, storage::test::commit('c')};
     bisection.good = story.good.id;
     bisection.bad = story.bad.id;
-    bisection.posterior = "[]";
     storage::write(story.db, [&](auto& tx) { search = storage::add_bisection(tx, bisection).id; });
   }
   std::optional<CiLookup> plan() {

@@ -280,7 +280,8 @@ TEST_CASE("what a search could not name joins the cause that another machine cla
     world.require_one_issue();
     const auto change = storage::changes_of(world.db, found.id).back();
     CHECK(change.state == RegressionState::merged);
-    CHECK(change.evidence.find("a search on another machine class named") != std::string::npos);
+    CHECK(change.evidence.text.find("a search on another machine class named") !=
+          std::string::npos);
   }
   SECTION("also when it was told before") {
     // Beside a cause that is not named yet, it has got an issue of its own.

@@ -50,7 +50,7 @@ TEST_CASE_METHOD(Day,
     return change.state == RegressionState::range;
   });
   REQUIRE(named != changes.end());
-  const auto evidence = nlohmann::json::parse(named->evidence);
+  const auto evidence = nlohmann::json::parse(named->evidence.text);
   CHECK(evidence["outcome"] == "range");
   CHECK(evidence["max_named"] == 3);
   CHECK(evidence["culprits"][0]["range"] == true);

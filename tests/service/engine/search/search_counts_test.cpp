@@ -24,7 +24,7 @@ TEST_CASE("issue, REST and evidence count the same runs and sessions of a search
   std::size_t runs = 0;
   std::set<int> sessions;
   for (const RegressionChange& change : storage::changes_of(world.db, reported[0].id)) {
-    const auto evidence = nlohmann::json::parse(change.evidence);
+    const auto evidence = nlohmann::json::parse(change.evidence.text);
     if (evidence.value("stage", "") != "bisection") continue;
     runs = evidence.at("runs").size();
     for (const auto& run : evidence.at("runs")) sessions.insert(run.at("session").get<int>());

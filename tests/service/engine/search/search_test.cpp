@@ -111,7 +111,7 @@ TEST_CASE("a search that has spent its minutes blames nobody, and says so") {
   REQUIRE(ended.size() == 1);
   CHECK(storage::changes_of(world.db, ended[0].id)
             .back()
-            .evidence.find("the budget of minutes is spent: 10") != std::string::npos);
+            .evidence.rule.find("the budget of minutes is spent: 10") != std::string::npos);
 }
 
 TEST_CASE(
@@ -190,7 +190,7 @@ TEST_CASE("a search that finds only steps below the threshold is inconclusive an
   CHECK(storage::regressions_in_state(world.db, RegressionState::reported).empty());
   const auto ended = storage::regressions_in_state(world.db, RegressionState::inconclusive);
   REQUIRE(ended.size() == 1);
-  const std::string evidence = storage::changes_of(world.db, ended[0].id).back().evidence;
+  const std::string evidence = storage::changes_of(world.db, ended[0].id).back().evidence.text;
   CHECK(evidence.find("\"below_threshold\"") != std::string::npos);
   CHECK(evidence.find("below the threshold of 100 %") != std::string::npos);
 }

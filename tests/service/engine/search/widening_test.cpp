@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "bisect/evidence/evidence.hpp"
 #include "tests/service/engine/locked_world.hpp"
 #include "tests/service/engine/search/day.hpp"
 
@@ -86,7 +87,7 @@ TEST_CASE("a search that has spent its minutes goes on with more of them, and na
   const auto kept = storage::widening_history(world.db, after.id);
   REQUIRE(kept.size() == 1);
   CHECK(kept[0].outcome == BisectionState::inconclusive);
-  CHECK(kept[0].posterior == before.posterior);
+  CHECK(kept[0].posterior == evidence::posterior_json(before.posterior, before.commits));
   CHECK(kept[0].runs == before.runs);
   CHECK(kept[0].finished_at == before.finished_at);
   const auto messages = world.messages();  // in the issue that is there
@@ -125,7 +126,7 @@ TEST_CASE("a wider search begins at an older nightly, and keeps the runs that it
   CHECK(log_of().builds.at(0) == wider.good);
   const auto changes = storage::changes_of(world.db, world.regression().id);
   const bool told = std::any_of(changes.begin(), changes.end(), [](const auto& change) {
-    return change.evidence.find(
+    return change.evidence.text.find(
                "the search goes on from 2.14.0.dev20260818+cpu on, 12 commits "
                "more") != std::string::npos;
   });
@@ -197,7 +198,7 @@ TEST_CASE("a smaller threshold finds the step that was too small to blame anybod
   const auto changes = storage::changes_of(world.db, world.regression().id);
   const bool by_it = std::any_of(changes.begin(), changes.end(), [](const auto& change) {
     return change.state == RegressionState::blamed &&
-           change.evidence.find("\"threshold\":0.07") != std::string::npos;
+           change.evidence.text.find("\"threshold\":0.07") != std::string::npos;
   });
   CHECK(by_it);
 }

@@ -102,7 +102,7 @@ TEST_CASE("one wheel that does not run with the other's packages is left out") {
   CHECK_FALSE(whose->held);
   const auto reason = storage::changes_of(world.db, world.only().id);
   CHECK(std::any_of(reason.begin(), reason.end(), [](const RegressionChange& change) {
-    return change.evidence.find("the new build does not run with the old packages") !=
+    return change.evidence.text.find("the new build does not run with the old packages") !=
            std::string::npos;
   }));
 }

@@ -62,7 +62,9 @@ struct Nights : NightWorld {
   // That a night writes where it takes the machine for the cause.
   std::size_t marks() { return storage::list_marks(db, {100, {}}).items.size(); }
   Night last_night() { return storage::list_nights(db, {1, {}}).items.front(); }
-  std::string last_evidence(RegressionId id) { return storage::changes_of(db, id).back().evidence; }
+  std::string last_evidence(RegressionId id) {
+    return storage::changes_of(db, id).back().evidence.text;
+  }
   // Returns the levels of alpha's latency, newest first.
   std::vector<Level> levels() {
     storage::SeriesFilter filter;

@@ -77,10 +77,10 @@ TEST_CASE(
   std::size_t with_bar = 0;  // the newest first
   for (const Regression& regression : storage::list_regressions(world.db, {}, {500, {}}).items)
     for (const RegressionChange& change : storage::changes_of(world.db, regression.id)) {
-      if (change.evidence.find("\"stage\":\"confirmation\"") == std::string::npos) continue;
-      INFO(change.evidence);
-      CHECK(change.evidence.find("\"suspects\":3") != std::string::npos);
-      CHECK(change.evidence.find("\"confirmed\":" + std::to_string(2 - with_bar)) !=
+      if (change.evidence.text.find("\"stage\":\"confirmation\"") == std::string::npos) continue;
+      INFO(change.evidence.text);
+      CHECK(change.evidence.text.find("\"suspects\":3") != std::string::npos);
+      CHECK(change.evidence.text.find("\"confirmed\":" + std::to_string(2 - with_bar)) !=
             std::string::npos);
       ++with_bar;
     }

@@ -164,7 +164,7 @@ TEST_CASE("the evidence of a step holds all that it was found in") {
   world.settle();
   const auto change = storage::changes_of(world.db, world.findings().at(0).id).at(0);
   CHECK(change.state == RegressionState::historical);
-  const auto said = nlohmann::json::parse(change.evidence);
+  const auto said = nlohmann::json::parse(change.evidence.text);
   CHECK(said["stage"] == "history");
   CHECK(said["medians"].size() == 40);
   CHECK(said["builds"].size() == 40);

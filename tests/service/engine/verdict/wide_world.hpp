@@ -76,7 +76,7 @@ struct WideWorld : NightWorld {
   int creeps() {
     int found = 0;
     for (const Regression& regression : storage::list_regressions(db, {}, {500, {}}).items)
-      found += storage::changes_of(db, regression.id).front().evidence.find("\"creep\"") !=
+      found += storage::changes_of(db, regression.id).front().evidence.text.find("\"creep\"") !=
                std::string::npos;
     return found;
   }
