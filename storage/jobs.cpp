@@ -98,13 +98,6 @@ std::vector<Job> jobs_of_night(const Database& db, NightId night, JobKind kind) 
   return read_all(find.bind(night), read_job);
 }
 
-std::vector<JobId> sessions_of_night(const Database& db, NightId night) {
-  Statement find(db,
-                 "SELECT id FROM job WHERE night = ? AND kind = 'screen' AND repeats IS NULL "
-                 "ORDER BY id");
-  return read_all(find.bind(night), [](Statement& row) { return row.next<JobId>(); });
-}
-
 bool has_open_screening(const Database& db, NightId night) {
   Statement find(db,
                  "SELECT EXISTS (SELECT 1 FROM job WHERE night = ? AND kind = 'screen' "

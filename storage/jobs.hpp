@@ -35,9 +35,7 @@ JobClaim claim_of(const Job& job);
 std::optional<JobClaim> find_claim(const Database& db, JobId id);
 // Repeats of void sessions are left out.
 std::vector<Job> jobs_of_night(const Database& db, NightId night, JobKind kind);
-// The same of its screening, without their specifications.
-std::vector<JobId> sessions_of_night(const Database& db, NightId night);
-// Whether one of these is queued or claimed.
+// Whether one of its screening is queued or claimed.
 bool has_open_screening(const Database& db, NightId night);
 // The jobs that measure the void session of `asked` again, in order.
 std::vector<Job> repeats_of(const Database& db, JobId asked);

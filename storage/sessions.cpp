@@ -170,6 +170,8 @@ Accepted store_result(Transaction& transaction, JobId id, int attempt, const Ses
             "UPDATE job SET state = 'done', lease_until_us = NULL, reason = '' WHERE id = ?")
       .bind(id)
       .run();
+  if (job->spec.kind != JobKind::profile)
+    Statement(transaction, "INSERT INTO unchecked_session (job) VALUES (?)").bind(id).run();
   if (job->runner) note_success(transaction, *job->runner);
   return Accepted::stored;
 }
@@ -215,6 +217,28 @@ void add_check(Transaction& transaction, const Job& job, const SessionCheck& che
             "VALUES (?, ?, ?, ?, ?)")
       .bind(job.id, job.machine, check.usable, check.reason, check.control)
       .run();
+  Statement(transaction, "DELETE FROM unchecked_session WHERE job = ?").bind(job.id).run();
+}
+
+std::vector<JobId> unchecked_sessions(const Database& db) {
+  Statement find(db, "SELECT job FROM unchecked_session ORDER BY job");
+  return read_all(find, [](Statement& row) { return row.next<JobId>(); });
+}
+
+bool awaits_earlier_session(const Database& db, const Job& asked) {
+  if (asked.spec.kind != JobKind::screen && asked.spec.kind != JobKind::confirm) return false;
+  Statement find(
+      db,
+      "SELECT EXISTS (SELECT 1 FROM job AS earlier WHERE earlier.night = ? AND +earlier.kind = ? "
+      "AND earlier.machine = ? AND coalesce(earlier.repeats, earlier.id) < ? "
+      "AND (earlier.state IN ('queued', 'leased') "
+      "OR earlier.id IN (SELECT job FROM unchecked_session)) "
+      "AND (earlier.kind = 'screen' OR EXISTS (SELECT 1 FROM confirmation_job AS other "
+      "WHERE other.job = coalesce(earlier.repeats, earlier.id) "
+      "AND (other.workload, other.good, other.bad) = "
+      "(SELECT workload, good, bad FROM confirmation_job WHERE job = ?))))");
+  find.bind(asked.night, asked.spec.kind, asked.machine, asked.id, asked.id);
+  return read_one(find, [](Statement& row) { return row.next<bool>(); }).value();
 }
 
 std::vector<SessionCheck> last_checks(const Database& db, MachineId machine, FactsId facts,

@@ -31,6 +31,12 @@ std::map<BuildId, Profile> profiles_of_job(const Database& db, JobId id);
 // What was said of a job's session; nullopt before.
 std::optional<SessionCheck> find_check(const Database& db, JobId id);
 void add_check(Transaction& transaction, const Job& job, const SessionCheck& check);
+// The jobs whose sessions are stored and have no check yet, in the order in which they were asked
+// for. Profiles are never checked.
+std::vector<JobId> unchecked_sessions(const Database& db);
+// Whether a session that was asked for before this one, of the same night's screening or of the
+// same comparison on the machine class, is not over or has no check yet.
+bool awaits_earlier_session(const Database& db, const Job& asked);
 // The machine class's last checks, at most `count`, oldest first.
 std::vector<SessionCheck> last_checks(const Database& db, MachineId machine, FactsId facts,
                                       std::size_t count);

@@ -43,13 +43,19 @@ struct EngineContext {
   operator EngineView() const { return {db, graph, artifacts, config, clock}; }
 };
 
-// Takes the step for each item, which has an id. One that fails is complained about as "<what>
-// <id>" and does not keep the others from their turn. True if a step changed something.
+// Takes the step for each item, which has an id or is one. One that fails is complained about as
+// "<what> <id>" and does not keep the others from their turn. True if a step changed something.
 template <class Items, class Step>
 bool for_each_item(EngineContext& context, const char* what, const Items& items, Step step) {
+  const auto number_of = [](const auto& item) {
+    if constexpr (requires { item.id; })
+      return item.id.value;
+    else
+      return item.value;
+  };
   bool changed = false;
   for (const auto& item : items) {
-    const std::string name = std::string(what) + " " + std::to_string(item.id.value);
+    const std::string name = std::string(what) + " " + std::to_string(number_of(item));
     try {
       changed |= step(item);
       context.complaints.works(name);

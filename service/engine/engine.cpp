@@ -77,7 +77,7 @@ bool tell_of_periods(EngineContext& context) {
 }
 
 bool round(EngineContext& context, bool surveyed) {
-  bool changed = false;
+  bool changed = attempt(context, "check", [&] { return check_sessions(context); });
   changed |= attempt(context, "schedule", [&] { return start_scheduled_night(context); });
   changed |= attempt(context, "assign", [&] { return assign_builds(context, surveyed); });
   changed |= attempt(context, "nights", [&] { return advance_nights(context); });

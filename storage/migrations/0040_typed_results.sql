@@ -87,3 +87,12 @@ INSERT INTO package_search_cell (package_search, first, last, probability)
 SELECT package_search.id, belief.value ->> '$.first', belief.value ->> '$.last', belief.value ->> '$.probability'
 FROM package_search, json_each(package_search.posterior) AS belief;
 ALTER TABLE package_search DROP COLUMN posterior;
+
+-- Sessions that are stored and not yet judged as a whole.
+CREATE TABLE unchecked_session (
+  job INTEGER PRIMARY KEY REFERENCES job (id)
+) STRICT;
+INSERT INTO unchecked_session (job)
+SELECT id FROM job WHERE state = 'done' AND runner IS NOT NULL
+  AND kind IN ('screen', 'confirm', 'bisect', 'calibrate')
+  AND NOT EXISTS (SELECT 1 FROM session_check WHERE session_check.job = job.id);

@@ -23,6 +23,7 @@
 #include "storage/series_history.hpp"
 #include "storage/served.hpp"
 #include "storage/session_counts.hpp"
+#include "storage/sessions.hpp"
 #include "storage/statement.hpp"
 #include "storage/suites.hpp"
 #include "storage/tokens.hpp"
@@ -75,7 +76,8 @@ void ask_everything(Story& story) {
       set_note(Autocommit(db), "a", "b");
   values_elsewhere(db, series, story.good.id, job);
   void_nights_before(db, story.machine.id, story.night.id, 2);
-  jobs_of_night(db, story.night.id, JobKind::screen), sessions_of_night(db, story.night.id);
+  jobs_of_night(db, story.night.id, JobKind::screen), unchecked_sessions(db);
+  awaits_earlier_session(db, *find_job(db, job));
   has_open_screening(db, story.night.id), repeats_of(db, job), count_jobs(db),
       count_jobs_of_night(db, story.night.id);
   list_jobs(db, {}, {50, 9}), list_jobs(db, {JobState::queued}, {50, 9});
@@ -224,7 +226,8 @@ bool is_cheap_scan(const std::string& sql, const std::string& detail) {
          detail == "SCAN workload" || detail == "SCAN sqlite_master" ||
          detail == "SCAN CONSTANT ROW" || detail.starts_with("SCAN told") ||
          detail.starts_with("SCAN json_each") || detail.starts_with("SCAN newest") ||
-         detail == "SCAN untold" || detail == "SCAN untold_finding";
+         detail == "SCAN untold" || detail == "SCAN untold_finding" ||
+         detail == "SCAN unchecked_session";
 }
 
 }  // namespace

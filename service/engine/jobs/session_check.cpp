@@ -210,32 +210,31 @@ PowerCap load_cap(const storage::Database& db, const Job& job, const SessionResu
 
 }  // namespace
 
-std::optional<Unchecked> load_unchecked(const storage::Database& db, const Job& asked) {
-  const SessionOutcome now = outcome_of(db, asked);
-  if (now.state != SessionOutcome::State::pending || now.job.state != JobState::done)
-    return std::nullopt;
-  Unchecked unchecked{asked, now.job, now.repeat, storage::find_check(db, now.job.id), {}, {}};
-  if (unchecked.known) return unchecked;
-  unchecked.result = storage::session_of(db, now.job.id);
+Unchecked load_unchecked(const storage::Database& db, JobId id) {
+  Job job = storage::find_job(db, id).value();
+  const JobId asked = job.repeats.value_or(id);
+  const std::vector<Job> repeats = storage::repeats_of(db, asked);
+  const auto earlier = std::count_if(repeats.begin(), repeats.end(), [&](const Job& repeat) {
+    return repeat.id.value <= id.value;
+  });
+  Unchecked unchecked{storage::find_job(db, asked).value(),
+                      std::move(job),
+                      static_cast<int>(earlier),
+                      storage::session_of(db, id).value(),
+                      {}};
   History history;
-  for (const SessionCheck& check : storage::last_checks(
-           db, now.job.machine, storage::facts_of_job(db, now.job.id), 2 * kHistory))
+  for (const SessionCheck& check :
+       storage::last_checks(db, unchecked.job.machine, storage::facts_of_job(db, id), 2 * kHistory))
     if (check.control > 0) history.add(check.control, check.usable);
   unchecked.history = history.controls();
-  if (unchecked.result && uses_gpu(now.job.spec) && only_power_capped(*unchecked.result))
-    unchecked.cap = load_cap(db, now.job, *unchecked.result);
+  if (uses_gpu(unchecked.job.spec) && only_power_capped(unchecked.result))
+    unchecked.cap = load_cap(db, unchecked.job, unchecked.result);
   return unchecked;
 }
 
 Checked check(const Unchecked& unchecked) {
-  Checked checked;
-  if (unchecked.known)
-    checked.check = *unchecked.known;
-  else if (unchecked.result)
-    checked.check =
-        check_session(unchecked.job.spec, *unchecked.result, unchecked.history, unchecked.cap);
-  else
-    checked.check = {false, "its session is not stored", 0};
+  Checked checked{
+      check_session(unchecked.job.spec, unchecked.result, unchecked.history, unchecked.cap), {}};
   if (checked.check.usable || unchecked.repeat == kRepeats) return checked;
   Job again;
   again.key = unchecked.asked.key + "/again:" + std::to_string(unchecked.repeat + 1);
@@ -248,25 +247,20 @@ Checked check(const Unchecked& unchecked) {
   return checked;
 }
 
-void check_finished(EngineContext& context, const std::vector<JobId>& asked) {
-  for (const JobId id : asked)
-    if (!check_next(context, storage::find_job(context.db, id).value())) return;
-}
-
-bool check_next(EngineContext& context, const Job& asked) {
-  check_finished(context, asked);
-  return outcome_of(context.db, asked).state != SessionOutcome::State::pending;
-}
-
-void check_finished(EngineContext& context, const Job& asked) {
-  const auto unchecked = load_unchecked(context.db, asked);
-  if (!unchecked) return;
-  const Checked checked = check(*unchecked);
-  storage::Transaction transaction(context.db);
-  // Stored once: what comes later must not change what an earlier session counted for.
-  if (!unchecked->known) storage::add_check(transaction, unchecked->job, checked.check);
-  if (checked.again) queue_job(transaction, *checked.again, context.clock.now());
-  transaction.commit();
+bool check_sessions(EngineContext& context) {
+  return for_each_item(context, "session of job", storage::unchecked_sessions(context.db),
+                       [&](JobId id) {
+                         const Unchecked unchecked = load_unchecked(context.db, id);
+                         if (storage::awaits_earlier_session(context.db, unchecked.asked))
+                           return false;
+                         const Checked checked = check(unchecked);
+                         storage::Transaction transaction(context.db);
+                         storage::add_check(transaction, unchecked.job, checked.check);
+                         if (checked.again)
+                           queue_job(transaction, *checked.again, context.clock.now());
+                         transaction.commit();
+                         return true;
+                       });
 }
 
 Job queue_job(storage::Transaction& transaction, Job job, Time now) {

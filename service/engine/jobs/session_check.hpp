@@ -41,16 +41,15 @@ struct SessionOutcomes {
 };
 SessionOutcomes outcomes_of(const storage::Database& db, const std::vector<Job>& asked);
 
-// A session that is over and that nobody has checked yet, with what its check depends on.
+// A session that is stored and that nobody has checked yet, with what its check depends on.
 struct Unchecked {
   Job asked, job;  // `job` repeats `asked` for the `repeat`th time, or is the same
   int repeat = 0;
-  std::optional<SessionCheck> known;  // checked already, but not yet asked for again
-  std::optional<SessionResult> result;
+  SessionResult result;
   std::vector<double> history;
   PowerCap cap{};  // read only where there was one
 };
-std::optional<Unchecked> load_unchecked(const storage::Database& db, const Job& asked);
+Unchecked load_unchecked(const storage::Database& db, JobId job);
 
 // `again`: a void session is measured again, at most twice.
 struct Checked {
@@ -59,14 +58,10 @@ struct Checked {
 };
 Checked check(const Unchecked& unchecked);
 
-// Stores the check of `asked`'s session if it is over and unchecked, and queues a void one again,
-// in one transaction. A step calls it before it reads outcomes.
-void check_finished(EngineContext& context, const Job& asked);
-// The same. False if it is still pending: those after it wait, since what the machine's controls
-// say of a session depends on those before it.
-bool check_next(EngineContext& context, const Job& asked);
-// The same in order, up to the first that is still pending.
-void check_finished(EngineContext& context, const std::vector<JobId>& asked);
+// Stores the check of each session that is over and unchecked, and queues a void one again, in one
+// transaction each. The first step of a round, so that no other reads outcomes that nobody checked.
+// What the machine's controls say of a session depends on those before it, so it waits for them.
+bool check_sessions(EngineContext& context);
 
 // Queues a job once a key, its workloads interned; returns the stored one.
 Job queue_job(storage::Transaction& transaction, Job job, Time now);

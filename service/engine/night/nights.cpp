@@ -151,7 +151,6 @@ bool apply(EngineContext& context, const Night& night, const CloseNight& step) {
 }
 
 bool advance_measuring(EngineContext& context, const Night& night) {
-  check_finished(context, storage::sessions_of_night(context.db, night.id));
   const MeasuringStep step = decide(load_measuring(context, night), context.config);
   return std::visit([&](const auto& taken) { return apply(context, night, taken); }, step);
 }

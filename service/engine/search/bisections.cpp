@@ -277,8 +277,6 @@ bool apply(EngineContext& context, const SearchFacts& facts, const Bisection& se
 }
 
 bool advance(EngineContext& context, const Bisection& search) {
-  for (const BisectionJob& entry : storage::jobs_of_bisection(context.db, search.id))
-    if (const auto job = storage::find_job(context.db, entry.job)) check_finished(context, *job);
   const auto facts = load_search(context, search);
   if (!facts) return false;
   const auto next = decide(*facts);

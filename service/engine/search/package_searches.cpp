@@ -435,9 +435,6 @@ bool apply(EngineContext& context, const PackageFacts& facts, const PackagesAreS
 }
 
 bool advance_search(EngineContext& context, const Regression& regression) {
-  for (const PackageSearch& search : storage::package_searches_of(context.db, regression.id))
-    for (const BisectionJob& entry : storage::jobs_of_package_search(context.db, search.id))
-      if (const auto job = storage::find_job(context.db, entry.job)) check_finished(context, *job);
   const auto facts = load_packages(context, regression);
   if (!facts) return false;
   const PackagesStep step = decide(*facts, context.config, context.clock.now());

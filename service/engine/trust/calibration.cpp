@@ -165,7 +165,6 @@ std::optional<CalibrationCase> judge(const CalibrationRuns& runs, Time now) {
 bool judge_calibrations(EngineContext& context) {
   bool changed = false;
   for (const Job& asked : storage::unjudged_calibrations(context.db)) {
-    check_finished(context, asked);
     const auto found = judge(load_case(context, asked), context.clock.now());
     if (!found) continue;
     storage::write(context.db, [&](storage::Transaction& transaction) {

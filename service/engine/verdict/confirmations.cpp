@@ -415,8 +415,6 @@ void apply(EngineContext& context, const ConfirmationFacts& facts, const Confirm
 bool advance(EngineContext& context, const Regression& regression) {
   const auto lead = storage::find_series(context.db, regression.series.front().series);
   if (!lead) return false;
-  for (const Job& job : confirmation_jobs(context.db, regression, *lead))
-    if (!check_next(context, job)) break;
   const ConfirmationFacts facts = load_confirmation(context, regression, *lead);
   const ConfirmationStep step = decide(facts, context.config);
   std::visit([&](const auto& taken) { apply(context, facts, taken); }, step);

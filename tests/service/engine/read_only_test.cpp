@@ -63,11 +63,10 @@ struct ReadingWorld : LockedWorld {
     on_event = [this] { decide_all(); };
   }
 
-  // Sessions count once they are checked, which is the beginning of several steps.
+  // Sessions count once they are checked, which is a round's first step.
   void check_all() {
     EngineContext context = this->context();
-    for (const Job& job : storage::list_jobs(db, {JobState::done}, {500, {}}).items)
-      if (!job.repeats) check_finished(context, job);
+    check_sessions(context);
   }
 
   template <class Step>
@@ -142,9 +141,9 @@ struct ReadingWorld : LockedWorld {
     note(decide(load_schedule(view), config));
     const Assignment assignment = decide(load_assignment(view, config.source.variant), config);
     note(assignment.made);
+    for (const JobId job : storage::unchecked_sessions(reader))
+      note(check(load_unchecked(reader, job)));
     for (const Night& night : storage::open_nights(reader)) {
-      for (const Job& job : storage::jobs_of_night(reader, night.id, JobKind::screen))
-        if (const auto unchecked = load_unchecked(reader, job)) note(check(*unchecked));
       if (night.state == NightState::measuring) note(decide(load_measuring(view, night), config));
       if (night.state == NightState::judging) note(decide(load_judging(view, night)));
     }

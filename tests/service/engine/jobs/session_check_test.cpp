@@ -106,7 +106,7 @@ TEST_CASE("What was said of a session stands, whatever the machine's controls do
     storage::store_result(storage::Autocommit(world.db), later.id, claimed->attempt,
                           world.measure(later), world.clock.now());
     EngineContext context = world.context();
-    check_finished(context, *storage::find_job(world.db, later.id));
+    check_sessions(context);
   }
   CHECK(storage::find_check(world.db, first.id)->control == Approx(.25).epsilon(.05));
   CHECK(outcome_of(world.db, first).state == SessionOutcome::State::usable);
