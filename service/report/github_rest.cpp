@@ -4,7 +4,7 @@
 #include <cctype>
 #include <charconv>
 
-#include "service/report/markdown.hpp"
+#include "storage/base/markdown.hpp"
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 #include "web/client.hpp"
