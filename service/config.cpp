@@ -10,6 +10,7 @@
 #include "storage/base/files.hpp"
 #include "storage/base/foreign_text.hpp"
 #include "storage/base/pattern.hpp"
+#include "storage/base/redaction.hpp"
 #include "storage/base/toml.hpp"
 #include "storage/model/hex.hpp"
 #include "storage/model/metric.hpp"
@@ -533,7 +534,10 @@ const Config::Source& source_of_variant(const Config& config, std::string_view v
 }
 
 std::string read_secret(const char* variable, const std::filesystem::path& file) {
-  if (const char* value = std::getenv(variable); value && *value) return value;
+  if (const char* value = std::getenv(variable); value && *value) {
+    keep_secret(value);
+    return value;
+  }
   if (file.empty()) return "";
   constexpr std::size_t most = 1 << 20;
   const auto text = read_file(file, most);
@@ -544,6 +548,7 @@ std::string read_secret(const char* variable, const std::filesystem::path& file)
   while (!secret.empty() && (secret.back() == '\r' || secret.back() == ' ')) secret.pop_back();
   if (secret.empty())
     throw std::runtime_error(file.string() + " holds no secret in its first line");
+  keep_secret(secret);
   return secret;
 }
 

@@ -40,7 +40,7 @@ std::string string_in(const json& object, const char* name) {
 // Pages make a link of it, so it is an address or nothing.
 std::string link_in(const json& object) {
   const std::string url = string_in(object, "html_url");
-  return origin_of(url) ? url : "";
+  return origin_of(url) && url == one_line(url) ? url : "";
 }
 
 std::optional<Issue> issue_in(const json& object) {
@@ -102,7 +102,7 @@ struct GithubTracker::Impl {
 
 Outcome<Answer> GithubTracker::Impl::call(const std::string& method, const std::string& url,
                                           const json& body) {
-  const std::string what = method + " " + url.substr(0, url.find('?'));
+  const std::string what = one_line(method + " " + url.substr(0, url.find('?')));
   const bool writes = method != "GET";
   std::string token;
   try {

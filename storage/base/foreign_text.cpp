@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "storage/base/redaction.hpp"
+
 namespace nightjar {
 namespace {
 
@@ -105,7 +107,7 @@ std::string one_line(std::string_view text) {
     last = is_control(point) ? ' ' : point;
     line += is_control(point) ? std::string_view(" ") : sequence;
   }
-  return line;
+  return without_secrets(std::move(line));
 }
 
 std::string shortened(std::string_view text, std::size_t characters) {

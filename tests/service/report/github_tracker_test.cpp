@@ -217,7 +217,7 @@ struct LyingGithub {
   }
   std::string url() const { return "http://127.0.0.1:" + std::to_string(site.server->port()); }
   GithubTracker tracker() const {
-    ::setenv("NIGHTJAR_GITHUB_TOKEN", "t", 1);
+    ::setenv("NIGHTJAR_GITHUB_TOKEN", "ghp_told-to-nobody", 1);
     return GithubTracker({url(), "octo/perf", "", "nightjar", 5000ms}, clock);
   }
   ~LyingGithub() { ::unsetenv("NIGHTJAR_GITHUB_TOKEN"); }
@@ -263,6 +263,19 @@ TEST_CASE("Where neither lists nor search tell of all issues none is filed") {
   github.site.start();
   auto tracker = github.tracker();
   transient(tracker.find_issue("marker"));
+}
+
+TEST_CASE("A token that GitHub repeats is in no message") {
+  LyingGithub github;
+  github.site.server->add(
+      web::route(web::Method::post, "/repos/octo/perf/issues",
+                 [](const web::Request& request, web::Respond respond) {
+                   const std::string said = "you sent " + request.headers.at("authorization");
+                   respond(web::json_response(json{{"message", said}}.dump(), 422));
+                 }));
+  github.site.start();
+  CHECK_THAT(permanent(github.tracker().open_issue("title", "body", {})).what,
+             Catch::EndsWith(": you sent Bearer ***"));
 }
 
 TEST_CASE("An issue has a number, and a link that is an address") {
