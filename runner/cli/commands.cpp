@@ -149,7 +149,8 @@ int run_profile(const Options& options) {
   if (!options.out.empty()) write_output(options.out, json);
   if (options.json) std::cout << json;
   for (const Profile& one : profiles)
-    if (!options.json) std::cout << shown_lines(profile_table(one)) << (&one == &profiles.back() ? "" : "\n");
+    if (!options.json)
+      std::cout << shown_lines(profile_table(one)) << (&one == &profiles.back() ? "" : "\n");
   return exit_status(
       std::ranges::all_of(profiles, [](const auto& one) { return one.status == "profiled"; }),
       stop);

@@ -65,6 +65,7 @@ constexpr std::array<PointRange, 23> kInvisible{
      {0x1D159, 0x1D159}, {0x1D173, 0x1D17A}, {0xE0000, 0x10FFFF}}};
 
 bool is_invisible(char32_t point) {
+  if (point < kInvisible[0].first) return false;
   return (point & 0xFFFE) == 0xFFFE ||
          std::any_of(kInvisible.begin(), kInvisible.end(), [&](const PointRange& range) {
            return point >= range.first && point <= range.last;

