@@ -163,8 +163,8 @@ Build build_of(const storage::SourceBuild& asked, const SourceResult& result, Ti
   return build;
 }
 
-// The wheel that came of a job that still waits for an answer becomes an artifact. It was hashed
-// when its last part came.
+// The wheel of a job whose outcome is taken becomes an artifact. It was hashed when its last part
+// came.
 void keep_wheel(Context& context, const Upload& upload) {
   if (context.artifacts.holds(upload.sha256)) return;
   const auto file = context.artifacts.temporary();
@@ -193,14 +193,13 @@ web::Response take_outcome(Database& db, Context& context, const Request& reques
     if (build->version.empty())
       throw Refused(422, "Bad result", "'" + result.wheel_file + "' is no wheel's name.");
   }
-  const auto claim = storage::claim_of(*job);
-  const bool held = made_claim(db, claim, asked.attempt, asked.nonce, request.principal);
-  if (held && claim.is_open() && build) keep_wheel(context, {id, *job->runner, *result.sha256});
   storage::Transaction transaction(db);
   auto accepted = storage::Accepted::stale;
-  if (held) {
+  if (made_claim(db, storage::claim_of(*job), asked.attempt, asked.nonce, request.principal)) {
     accepted = storage::store_source_result(transaction, id, asked.attempt, result, build,
                                             context.clock.now());
+    if (accepted == storage::Accepted::stored && build)
+      keep_wheel(context, {id, *job->runner, *result.sha256});
     storage::touch_runner(transaction, *job->runner, context.clock.now());
   }
   transaction.commit();
