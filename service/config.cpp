@@ -167,11 +167,11 @@ void read_tokens(TomlFile& toml, std::vector<TokenConfig>& tokens) {
       section.fail("name", in_quotes(token.name) + " is there twice");
     const auto known = enum_from<web::Role>(role);
     if (!known || *known == web::Role::none)
-      section.fail("role", "must be \"read\", \"import\", \"runner\" or \"admin\"");
+      section.fail("role", "must be \"read\", \"import\", \"runner\", \"builder\" or \"admin\"");
     else
       token.role = *known;
-    if (!classes.empty() && token.role != web::Role::runner)
-      section.fail("machine_classes", "is only for a token of role \"runner\"");
+    if (!classes.empty() && !token.is_for_runners())
+      section.fail("machine_classes", "is only for a token of role \"runner\" or \"builder\"");
     for (const std::string& one : classes)
       if (const auto fingerprint = Sha256::parse(one))
         token.machine_classes.push_back(*fingerprint);
@@ -571,7 +571,7 @@ std::vector<std::string> exposed_secrets(const Config& config) {
 std::optional<std::string> unbound_runner_tokens(const Config& config) {
   std::string names;
   for (const TokenConfig& token : config.tokens)
-    if (token.role == web::Role::runner && token.machine_classes.empty())
+    if (token.is_for_runners() && token.machine_classes.empty())
       names += (names.empty() ? "" : ", ") + token.name;
   if (names.empty()) return std::nullopt;
   return "a runner with one of these tokens can invent measurements of any machine class: " +
