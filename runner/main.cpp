@@ -10,6 +10,7 @@
 #include "runner/run/control.hpp"
 #include "runner/run/script.hpp"
 #include "storage/base/log.hpp"
+#include "storage/base/terminal.hpp"
 
 namespace {
 using nightjar::runner::Options;
@@ -246,7 +247,7 @@ int parse_and_run(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    std::cerr << "nightjar-runner: " << error.what() << "\n";
+    nightjar::say(stderr, "nightjar-runner: %s\n", error.what());
     return 2;
   }
   // Children start in folders of their own.
@@ -268,13 +269,13 @@ int exit_code(int argc, char** argv) {
   try {
     return parse_and_run(argc, argv);
   } catch (const nightjar::runner::WrongUse& error) {
-    std::cerr << "nightjar-runner: " << error.what() << "\n";
+    nightjar::say(stderr, "nightjar-runner: %s\n", error.what());
     return 2;
   } catch (const nightjar::runner::Stopped& stopped) {
-    std::cerr << "nightjar-runner: " << stopped.what() << " before the first run\n";
+    nightjar::say(stderr, "nightjar-runner: %s before the first run\n", stopped.what());
     return 1;
   } catch (const std::exception& error) {
-    std::cerr << "nightjar-runner: " << error.what() << "\n";
+    nightjar::say(stderr, "nightjar-runner: %s\n", error.what());
     return 3;
   }
 }

@@ -1,10 +1,12 @@
 #include "service/complaints.hpp"
 
+#include "storage/base/foreign_text.hpp"
 #include "storage/base/log.hpp"
 
 namespace nightjar::service {
 
-void Complaints::fails(const std::string& what, const std::string& error) {
+void Complaints::fails(const std::string& what, const std::string& with) {
+  const std::string error = one_line(with);
   const std::lock_guard lock(mutex_);
   auto& said = failing_[what];
   if (said == error) return;

@@ -13,8 +13,8 @@ namespace nightjar::service {
 // Usable from any thread.
 class Complaints {
  public:
-  // Logs it unless this was the last thing said of `what`.
-  void fails(const std::string& what, const std::string& error);
+  // Logs it unless this was the last thing said of `what`. The error is any text of others.
+  void fails(const std::string& what, const std::string& with);
   // Logs that `what` works again if it had failed.
   void works(const std::string& what);
   // By what fails now.

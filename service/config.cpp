@@ -10,6 +10,7 @@
 #include "storage/base/files.hpp"
 #include "storage/base/foreign_text.hpp"
 #include "storage/base/pattern.hpp"
+#include "storage/base/redaction.hpp"
 #include "storage/base/toml.hpp"
 #include "storage/model/hex.hpp"
 #include "storage/model/metric.hpp"
@@ -166,11 +167,11 @@ void read_tokens(TomlFile& toml, std::vector<TokenConfig>& tokens) {
       section.fail("name", in_quotes(token.name) + " is there twice");
     const auto known = enum_from<web::Role>(role);
     if (!known || *known == web::Role::none)
-      section.fail("role", "must be \"read\", \"import\", \"runner\" or \"admin\"");
+      section.fail("role", "must be \"read\", \"import\", \"runner\", \"builder\" or \"admin\"");
     else
       token.role = *known;
-    if (!classes.empty() && token.role != web::Role::runner)
-      section.fail("machine_classes", "is only for a token of role \"runner\"");
+    if (!classes.empty() && !token.is_for_runners())
+      section.fail("machine_classes", "is only for a token of role \"runner\" or \"builder\"");
     for (const std::string& one : classes)
       if (const auto fingerprint = Sha256::parse(one))
         token.machine_classes.push_back(*fingerprint);
@@ -533,7 +534,10 @@ const Config::Source& source_of_variant(const Config& config, std::string_view v
 }
 
 std::string read_secret(const char* variable, const std::filesystem::path& file) {
-  if (const char* value = std::getenv(variable); value && *value) return value;
+  if (const char* value = std::getenv(variable); value && *value) {
+    keep_secret(value);
+    return value;
+  }
   if (file.empty()) return "";
   constexpr std::size_t most = 1 << 20;
   const auto text = read_file(file, most);
@@ -544,6 +548,7 @@ std::string read_secret(const char* variable, const std::filesystem::path& file)
   while (!secret.empty() && (secret.back() == '\r' || secret.back() == ' ')) secret.pop_back();
   if (secret.empty())
     throw std::runtime_error(file.string() + " holds no secret in its first line");
+  keep_secret(secret);
   return secret;
 }
 
@@ -566,7 +571,7 @@ std::vector<std::string> exposed_secrets(const Config& config) {
 std::optional<std::string> unbound_runner_tokens(const Config& config) {
   std::string names;
   for (const TokenConfig& token : config.tokens)
-    if (token.role == web::Role::runner && token.machine_classes.empty())
+    if (token.is_for_runners() && token.machine_classes.empty())
       names += (names.empty() ? "" : ", ") + token.name;
   if (names.empty()) return std::nullopt;
   return "a runner with one of these tokens can invent measurements of any machine class: " +

@@ -28,6 +28,8 @@ struct TokenConfig {
   // Fingerprints of the machine classes that its runners may be of; empty: any.
   std::vector<Sha256> machine_classes = {};
   bool is_of(const Sha256& fingerprint) const;
+  // Runners may register with it; an admin's, which may do everything, is not meant.
+  bool is_for_runners() const { return role == web::Role::runner || role == web::Role::builder; }
 };
 
 struct ThresholdConfig {

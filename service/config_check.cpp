@@ -75,7 +75,6 @@ class PlaceCheck {
                                   .branches = {config_.repository.main},
                                   .limits = {patience, patience},
                                   .login = git_login(config_.repository),
-                                  .redaction = {},
                                   .progress = {}});
       for (const std::string& branch : repository.missing_branches())
         say("[repository] main", "the repository has no branch " + branch);

@@ -31,6 +31,7 @@
 #include "service/report/outbox.hpp"
 #include "storage/base/files.hpp"
 #include "storage/base/log.hpp"
+#include "storage/base/redaction.hpp"
 #include "storage/builds.hpp"
 #include "storage/ci_lookups.hpp"
 #include "storage/jobs.hpp"
@@ -70,11 +71,14 @@ std::filesystem::path copy_of_repository(const Config& config) {
 // What the markers of issues are made with; one for each database, drawn at its first start.
 std::string issue_secret(storage::Database& db) {
   constexpr std::string_view name = "issue secret";
-  if (const auto known = storage::get_note(db, name)) return *known;
-  const std::string drawn = web::random_token();
-  storage::write(
-      db, [&](storage::Transaction& transaction) { storage::set_note(transaction, name, drawn); });
-  return drawn;
+  const auto known = storage::get_note(db, name);
+  const std::string secret = known ? *known : web::random_token();
+  keep_secret(secret);
+  if (!known)
+    storage::write(db, [&](storage::Transaction& transaction) {
+      storage::set_note(transaction, name, secret);
+    });
+  return secret;
 }
 
 git::RepositoryOptions repository_options(const Config& config) {
@@ -85,10 +89,6 @@ git::RepositoryOptions repository_options(const Config& config) {
   options.branches = {config.repository.main, config.repository.nightly};
   options.limits = {config.repository.fetch_timeout, config.repository.fetch_stall_timeout};
   options.most_bytes = config.repository.most_bytes;
-  const auto origin = nightjar::origin_of(options.url);
-  const web::Login* login = origin ? web::credentials().find(*origin) : nullptr;
-  options.redaction =
-      login ? Redaction(login->user, login->password) : Redaction::of_url(options.url);
   options.progress = [said =
                           std::chrono::steady_clock::time_point()](std::string_view line) mutable {
     const auto now = std::chrono::steady_clock::now();

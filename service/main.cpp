@@ -13,6 +13,7 @@
 #include "service/daemon.hpp"
 #include "service/local_runner.hpp"
 #include "storage/base/log.hpp"
+#include "storage/base/terminal.hpp"
 #include "storage/database.hpp"
 #include "storage/restore.hpp"
 #include "web/credentials.hpp"
@@ -32,13 +33,12 @@ std::filesystem::path beside_this_program(const char* name) {
 int back_up(const service::Config& config, const std::filesystem::path& to) {
   const auto folder = to.has_parent_path() ? to.parent_path() : std::filesystem::path(".");
   if (std::filesystem::exists(to) || !std::filesystem::is_directory(folder)) {
-    std::fprintf(stderr,
-                 "nightjard: cannot back up to %s: name a new file in a folder that is there\n",
-                 to.c_str());
+    say(stderr, "nightjard: cannot back up to %s: name a new file in a folder that is there\n",
+        to.c_str());
     return 2;
   }
   storage::Database::open_reader(service::database_file(config)).backup(to);
-  std::printf("backed up %s to %s\n", service::database_file(config).c_str(), to.c_str());
+  say(stdout, "backed up %s to %s\n", service::database_file(config).c_str(), to.c_str());
   return 0;
 }
 
@@ -46,8 +46,8 @@ int restore(const service::Config& config, const std::filesystem::path& copy) {
   const FileLock lock = service::lock_data(config);
   const auto database = service::database_file(config);
   const auto kept = storage::restore(copy, database, SystemClock().now());
-  std::printf("restored %s from %s\n", database.c_str(), copy.c_str());
-  if (kept) std::printf("the database that was there is %s now\n", kept->c_str());
+  say(stdout, "restored %s from %s\n", database.c_str(), copy.c_str());
+  if (kept) say(stdout, "the database that was there is %s now\n", kept->c_str());
   return 0;
 }
 
@@ -70,10 +70,9 @@ int check(const service::Config& config, const Options& options) {
   warn_of_unbound_tokens(config);
   const auto problems =
       options.offline ? std::vector<std::string>() : service::check_surroundings(config);
-  for (const std::string& problem : problems)
-    std::fprintf(stderr, "nightjard: %s\n", problem.c_str());
-  std::printf("%s is a valid configuration%s\n", options.config.c_str(),
-              problems.empty() ? "" : ", but not all that it names can be used");
+  for (const std::string& problem : problems) say(stderr, "nightjard: %s\n", problem.c_str());
+  say(stdout, "%s is a valid configuration%s\n", options.config.c_str(),
+      problems.empty() ? "" : ", but not all that it names can be used");
   return problems.empty() ? 0 : 1;
 }
 
@@ -98,7 +97,7 @@ int run(const Options& options) {
   } catch (const std::exception& error) {
     std::istringstream problems(error.what());
     for (std::string problem; std::getline(problems, problem);)
-      std::fprintf(stderr, "nightjard: %s\n", problem.c_str());
+      say(stderr, "nightjard: %s\n", problem.c_str());
     return 2;
   }
   for (const std::string& warning : service::exposed_secrets(config)) log::warn("{}", warning);
@@ -151,7 +150,7 @@ int main(int argc, char** argv) {
   try {
     return run(options);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "nightjard: %s\n", error.what());
+    say(stderr, "nightjard: %s\n", error.what());
     return 3;
   }
 }

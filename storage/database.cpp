@@ -208,7 +208,7 @@ Database Database::open_writer(const std::filesystem::path& path) {
   // Must come before the first table: with tables, the whole file would have to be rewritten.
   if (found == 0) impl->execute("PRAGMA auto_vacuum = INCREMENTAL");
   impl->require_sound("quick_check");
-  require_plain(*impl);
+  require_own_schema(*impl);
   if (found > 0 && found < newest_schema()) back_up_before_migrating(*impl, found);
   use_wal(*impl);
   // FULL: what was acknowledged to a runner survives a power cut too. A session is one transaction,

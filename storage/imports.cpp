@@ -21,19 +21,9 @@ std::string stamp_of(Time time) {
   return stamp;
 }
 
-// The date in a nightly's version, as "2026-08-20".
-std::optional<std::string> date_in(const std::string& version) {
-  const auto at = version.find(".dev");
-  if (at == std::string::npos || version.size() < at + 12) return std::nullopt;
-  const std::string digits = version.substr(at + 4, 8);
-  if (digits.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
-  const std::string date = digits.substr(0, 4) + "-" + digits.substr(4, 2) + "-" + digits.substr(6);
-  return parse_rfc3339(date + "T00:00:00Z") ? std::optional(date) : std::nullopt;
-}
-
 // A version without a date does not say which of two builds of a day came first: the time does.
 std::string version_of(const HistoryNight& night) {
-  if (date_in(night.version)) return night.version;
+  if (time_in_version(night.version)) return night.version;
   std::string version = stamp_of(night.measured_at);
   if (!night.version.empty()) version += "+" + night.version;
   if (night.version.empty() && night.commit) version += "+" + night.commit->brief();
@@ -48,7 +38,7 @@ Build build_of(Transaction& transaction, const HistoryNight& night, Time now) {
   Build build;
   build.version = version_of(night);
   build.variant = imported_variant;
-  build.date = date_in(night.version).value_or(to_date(night.measured_at));
+  build.date = to_date(time_in_version(night.version).value_or(night.measured_at));
   build.url = "imported:" + (night.commit ? night.commit->str() : build.version);
   build.commit = night.commit;
   build.state = BuildState::imported;

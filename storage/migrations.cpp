@@ -1,5 +1,12 @@
 #include "storage/migrations.hpp"
 
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include "storage/base/foreign_text.hpp"
+#include "storage/statement.hpp"
+
 namespace nightjar::storage {
 namespace {
 
@@ -64,14 +71,6 @@ void apply(Database::Impl& connection, const Migration& migration) {
 
 }  // namespace
 
-void require_plain(Database::Impl& connection) {
-  if (connection.ask("SELECT count(*) FROM sqlite_master "
-                     "WHERE type IN ('trigger', 'view') OR sql LIKE 'CREATE VIRTUAL%'") != 0)
-    throw Error(connection.path +
-                " has triggers, views or virtual tables, which no database of Nightjar has; do not "
-                "use it");
-}
-
 int newest_schema() {
   return kKnown;
 }
@@ -84,6 +83,65 @@ void migrate(Database::Impl& connection, int last) {
   for (const Migration& migration : kMigrations)
     if (migration.number > found && migration.number <= last) apply(connection, migration);
   connection.execute("PRAGMA foreign_keys = ON");
+}
+
+namespace {
+
+// SQL without comments, and with one space for any other; texts and names in quotes stay.
+std::string bare(std::string_view sql) {
+  std::string out;
+  while (!sql.empty()) {
+    const char c = sql[0];
+    std::size_t size = 1;
+    if (c == '\'' || c == '"' || c == '`' || c == '[')
+      size = std::min(sql.find(c == '[' ? ']' : c, 1), sql.size() - 1) + 1;
+    if (sql.starts_with("--")) {
+      sql.remove_prefix(std::min(sql.find('\n'), sql.size()));
+      continue;
+    }
+    if (size > 1 || !std::isspace(static_cast<unsigned char>(c)))
+      out += sql.substr(0, size);
+    else if (!out.ends_with(' '))
+      out += ' ';
+    sql.remove_prefix(size);
+  }
+  return out;
+}
+
+// What the file defines: "table 'build'" to its SQL. The statistics that ANALYZE makes are left
+// out.
+std::map<std::string, std::string> schema_of(Database::Impl& connection) {
+  Statement find(connection,
+                 "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_master WHERE "
+                 "coalesce(sql, '') NOT IN ('CREATE TABLE sqlite_stat1(tbl,idx,stat)', "
+                 "'CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)')");
+  std::map<std::string, std::string> schema;
+  while (find.step()) {
+    const auto type = find.next<std::string>(), name = find.next<std::string>(),
+               table = find.next<std::string>();
+    schema[one_line(type) + " " + in_quotes(name)] += table + ": " + bare(find.next<std::string>());
+  }
+  return schema;
+}
+
+}  // namespace
+
+void require_own_schema(Database::Impl& connection) {
+  const int version = schema_version_of(connection);
+  const auto fresh = connect(":memory:", Access::create);
+  if (version > 0) migrate(*fresh, version);
+  const auto found = schema_of(connection), wanted = schema_of(*fresh);
+  const auto refuse = [&](const std::string& what) {
+    throw Error(connection.path + " " + what + " schema version " + std::to_string(version) +
+                ", so somebody changed it; do not use it");
+  };
+  for (const auto& [name, sql] : found) {
+    const auto same = wanted.find(name);
+    if (same == wanted.end()) refuse("has " + name + ", which is not in");
+    if (same->second != sql) refuse("has another " + name + " than");
+  }
+  for (const auto& [name, sql] : wanted)
+    if (!found.contains(name)) refuse("lacks " + name + " of");
 }
 
 void require_current(Database::Impl& connection) {

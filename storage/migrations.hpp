@@ -23,8 +23,9 @@ void migrate(Database::Impl& connection, int last);
 // The number of the last migration applied; 0 for an empty file. Throws like migrate().
 int schema_version_of(Database::Impl& connection);
 
-// Throws Error if the file has anything that acts by itself: a trigger, a view, a virtual table.
-void require_plain(Database::Impl& connection);
+// Throws Error with what differs unless tables, constraints and indexes are those of a fresh file
+// of the same version. So nothing in it acts by itself, as a trigger would.
+void require_own_schema(Database::Impl& connection);
 
 // Throws Error unless the file has exactly the schema that this program knows.
 void require_current(Database::Impl& connection);

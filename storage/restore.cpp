@@ -32,7 +32,7 @@ void make_ready(const fs::path& copy, const fs::path& ready) {
     connection->path = copy.string();  // what errors name
     if (schema_version_of(*connection) == 0) throw Error(copy.string() + " is an empty database");
     connection->require_sound("integrity_check");
-    require_plain(*connection);
+    require_own_schema(*connection);
     connection->execute("PRAGMA journal_mode = DELETE");
   }
   sync(ready);

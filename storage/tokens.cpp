@@ -7,7 +7,7 @@ namespace {
 
 #define ENROLMENT_SELECT                                                                  \
   "SELECT id, sha256, runner, actor, made_at_us, ends_at_us, used_at_us, revoked_at_us, " \
-  "machine FROM enrolment"
+  "machine, builder FROM enrolment"
 
 Enrolment read_enrolment(Statement& row) {
   return {row.next<EnrolmentId>(),
@@ -18,12 +18,13 @@ Enrolment read_enrolment(Statement& row) {
           row.next<Time>(),
           row.next<std::optional<Time>>(),
           row.next<std::optional<Time>>(),
-          row.next<MachineId>()};
+          row.next<MachineId>(),
+          row.next<bool>()};
 }
 
-#define TOKEN_SELECT                                                                         \
-  "SELECT id, sha256, runner, enrolment, made_at_us, used_at_us, ends_at_us, revoked_at_us " \
-  "FROM runner_token"
+#define TOKEN_SELECT                                                                          \
+  "SELECT id, sha256, runner, enrolment, made_at_us, used_at_us, ends_at_us, revoked_at_us, " \
+  "(SELECT builder FROM enrolment WHERE id = runner_token.enrolment) FROM runner_token"
 
 RunnerToken read_token(Statement& row) {
   return {row.next<RunnerTokenId>(),
@@ -33,7 +34,8 @@ RunnerToken read_token(Statement& row) {
           row.next<Time>(),
           row.next<std::optional<Time>>(),
           row.next<std::optional<Time>>(),
-          row.next<std::optional<Time>>()};
+          row.next<std::optional<Time>>(),
+          row.next<bool>()};
 }
 
 }  // namespace
@@ -53,11 +55,11 @@ RunnerTokenState state_of(const RunnerToken& token, Time now) {
 
 Enrolment add_enrolment(Transaction& transaction, const Enrolment& enrolment) {
   Statement insert(transaction,
-                   "INSERT INTO enrolment (sha256, runner, actor, made_at_us, ends_at_us, machine) "
-                   "VALUES (?, ?, ?, ?, ?, ?)");
+                   "INSERT INTO enrolment (sha256, runner, actor, made_at_us, ends_at_us, machine, "
+                   "builder) VALUES (?, ?, ?, ?, ?, ?, ?)");
   insert
       .bind(enrolment.sha256, enrolment.runner, enrolment.actor, enrolment.made_at,
-            enrolment.ends_at, enrolment.machine)
+            enrolment.ends_at, enrolment.machine, enrolment.builder)
       .run();
   Enrolment stored = enrolment;
   stored.id = EnrolmentId{insert.inserted_id()};

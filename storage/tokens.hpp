@@ -30,6 +30,7 @@ struct Enrolment {
   std::optional<Time> used_at, revoked_at;
   // The only machine class of its runner; 0: that with which it registers first.
   MachineId machine = {};
+  bool builder = false;  // its runner may make wheels
 };
 
 NIGHTJAR_ENUM(EnrolmentState, open, used, expired, revoked);
@@ -44,6 +45,7 @@ struct RunnerToken {
   std::optional<Time> used_at;  // for the first time
   std::optional<Time> ends_at;  // set once its successor was used
   std::optional<Time> revoked_at;
+  bool builder = false;  // as its enrolment says
 };
 
 // unused: stored, and the token before it is valid until this one is used. ending: replaced, and

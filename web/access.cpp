@@ -4,6 +4,7 @@
 
 #include "storage/base/files.hpp"
 #include "storage/base/foreign_text.hpp"
+#include "storage/base/redaction.hpp"
 #include "storage/model/address.hpp"
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
@@ -30,6 +31,7 @@ std::string token_in(const std::filesystem::path& file) {
   const auto token = text->substr(begin, text->find_last_not_of(" \t\r\n") - begin + 1);
   if (token.find_first_of(" \t\r\n") != std::string::npos)
     throw std::invalid_argument("the token file " + file.string() + " holds more than one word");
+  keep_secret(token);
   return token;
 }
 

@@ -15,6 +15,7 @@
 
 #include "storage/base/digest.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/foreign_text.hpp"
 #include "web/certificate.hpp"
 #include "web/credentials.hpp"
 #include "web/secret.hpp"
@@ -312,6 +313,12 @@ struct PartFile {
   }
 };
 
+// What others have named, be it in a redirect, is among it.
+std::string failure_text(const std::string& method, const std::string& url,
+                         const std::string& why) {
+  return one_line(method + " " + shown_url(url) + ": " + why);
+}
+
 }  // namespace
 
 bool may_pass(unsigned status) {
@@ -328,7 +335,7 @@ struct Client::Impl {
   std::stop_token stop;
 
   Impl() {
-    static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
+    static const CURLcode started = (keep_proxy_logins(), curl_global_init(CURL_GLOBAL_DEFAULT));
     if (started != CURLE_OK || !(curl = curl_easy_init()))
       throw std::runtime_error("cannot start the HTTP client: libcurl refused");
   }
@@ -447,7 +454,7 @@ Client::Result Client::send(const ClientRequest& request) {
         : watch.ended ? "nothing was sent, and no whole answer came, for " +
                             std::to_string(request.timeout.count()) + " ms"
                       : impl_->cause(code);
-    return {std::nullopt, {request.method + " " + shown_url(request.url) + ": " + why}};
+    return {std::nullopt, {failure_text(request.method, request.url, why)}};
   }
   long status = 0;
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
@@ -478,7 +485,7 @@ std::optional<RangeFailure> Client::read_range(const RangeRequest& request,
   const std::string libcurl = code == CURLE_OK ? "the range was cut off" : impl_->cause(code);
   return RangeFailure{
       sink.refused.value_or(RangeFailure::Kind::no_answer),
-      "GET " + shown_url(request.url) + " bytes " + range + ": " + cause_of(sink, libcurl),
+      failure_text("GET", request.url, "bytes " + range + ": " + cause_of(sink, libcurl)),
       static_cast<unsigned>(sink.status), std::move(sink.headers)};
 }
 
@@ -498,7 +505,7 @@ std::optional<ClientFailure> Client::relay(const ClientRequest& request,
   const CURLcode code = curl_easy_perform(curl);
   if (code == CURLE_OK && sink.is_begun) return std::nullopt;
   const std::string why = sink.is_cancelled ? "cancelled" : impl_->cause(code);
-  return ClientFailure{request.method + " " + shown_url(request.url) + ": " + why};
+  return ClientFailure{failure_text(request.method, request.url, why)};
 }
 
 Sha256 Client::download(const std::string& url, const Headers& headers,
@@ -506,8 +513,8 @@ Sha256 Client::download(const std::string& url, const Headers& headers,
                         std::function<bool(std::uint64_t, std::uint64_t)> progress,
                         std::uint64_t most_bytes) {
   const auto failed = [&](const std::string& why) {
-    return std::runtime_error("cannot download " + shown_url(url) + " to " + to.string() + ": " +
-                              why);
+    return std::runtime_error(
+        one_line("cannot download " + shown_url(url) + " to " + to.string() + ": " + why));
   };
   PartFile part;
   part.path = to.string() + ".part-" + random_token().substr(0, 8);

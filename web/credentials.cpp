@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "storage/base/files.hpp"
+#include "storage/base/redaction.hpp"
 #include "web/text.hpp"
 
 namespace nightjar::web {
@@ -77,6 +78,7 @@ const Login* Credentials::find(const Origin& origin) const {
 }
 
 void set_credentials(Credentials credentials) {
+  for (const auto& entry : credentials.entries_) keep_login(entry.login.user, entry.login.password);
   credentials_of_process() = std::move(credentials);
 }
 

@@ -29,6 +29,7 @@ class Credentials {
   const Login* find(const Origin& origin) const;
 
  private:
+  friend void set_credentials(Credentials credentials);
   struct Entry {
     std::string machine;  // as origins have it, or with ":PORT"
     Login login;
@@ -36,8 +37,9 @@ class Credentials {
   std::vector<Entry> entries_;
 };
 
-// Sets the logins for all clients of this process. Call it before the first of them sends. A login
-// is sent to its host over TLS, and without TLS only if a caller vouches for the URL's origin.
+// Sets the logins for all clients of this process, and keeps them out of what others say. Call it
+// before the first of them sends. A login is sent to its host over TLS, and without TLS only if a
+// caller vouches for the URL's origin.
 void set_credentials(Credentials credentials);
 const Credentials& credentials();
 

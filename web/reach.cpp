@@ -9,6 +9,8 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "storage/base/redaction.hpp"
+
 namespace nightjar::web {
 namespace {
 
@@ -92,6 +94,14 @@ std::string_view proxy_authority(std::string_view text) {
   return text.substr(0, text.find('/'));
 }
 
+// The addresses that the environment names.
+std::vector<std::string> proxies() {
+  std::vector<std::string> all;
+  for (const char* name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"})
+    if (const char* value = std::getenv(name); value && *value) all.emplace_back(value);
+  return all;
+}
+
 }  // namespace
 
 bool is_public(const sockaddr& address) {
@@ -112,9 +122,7 @@ bool Reach::vouches_for(std::string_view url) const {
 }
 
 bool is_proxy(const sockaddr& address) {
-  for (const char* name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) {
-    const char* value = std::getenv(name);
-    if (!value || !*value) continue;
+  for (const std::string& value : proxies()) {
     const std::string_view authority = proxy_authority(value);
     const auto colon = authority.rfind(':');
     const bool has_port = colon != authority.npos && authority.find(']', colon) == authority.npos;
@@ -124,6 +132,10 @@ bool is_proxy(const sockaddr& address) {
     if (listens_at(host, port, address)) return true;
   }
   return false;
+}
+
+void keep_proxy_logins() {
+  for (const std::string& value : proxies()) keep_login_in(value);
 }
 
 }  // namespace nightjar::web

@@ -29,5 +29,7 @@ class Reach {
 
 // Whether this is where a proxy of the environment's variables listens.
 bool is_proxy(const sockaddr& address);
+// Keeps the logins of these proxies out of what others say.
+void keep_proxy_logins();
 
 }  // namespace nightjar::web

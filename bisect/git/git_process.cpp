@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include "storage/base/foreign_text.hpp"
+#include "storage/base/redaction.hpp"
 
 namespace nightjar::git {
 namespace {
@@ -50,7 +51,7 @@ std::string GitWords::with_cause(std::string_view fatal) const {
 
 GitOutcome run_git(const std::filesystem::path& repository,
                    const std::vector<std::string>& arguments, const std::vector<std::string>& login,
-                   const NetworkLimits& limits, const Redaction& redaction, std::stop_token stop,
+                   const NetworkLimits& limits, std::stop_token stop,
                    const std::function<void(std::string_view)>& progress) {
   // A redirect could lead to any host that this machine reaches.
   std::vector<std::string> command{"git", "--git-dir=" + repository.string(), "-c", "gc.auto=0",
@@ -61,7 +62,7 @@ GitOutcome run_git(const std::filesystem::path& repository,
   GitWords words;
   ChildOutcome ended =
       run_guarded(command, variables, limits, std::move(stop), [&](std::string_view line) {
-        const std::string shown = redaction(line);
+        const std::string shown = without_credentials(line);
         words.hear(shown);
         if (progress) progress(shown);
       });

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "storage/base/guarded_child.hpp"
-#include "storage/base/redaction.hpp"
 
 namespace nightjar::git {
 
@@ -38,11 +37,11 @@ class GitWords {
 // Runs `git --git-dir=<repository> <arguments>` in a process group of its own, which is killed at a
 // limit and when `stop` is requested. Its environment has `login`, too. It never prompts, follows
 // no redirect, and reads no configuration but the repository's. `progress` gets each line of
-// standard error, also those that git overwrites. `redaction` is applied to all that is passed on
-// of these lines.
+// standard error, also those that git overwrites. No login of an address is in what is passed on of
+// these lines.
 GitOutcome run_git(const std::filesystem::path& repository,
                    const std::vector<std::string>& arguments, const std::vector<std::string>& login,
-                   const NetworkLimits& limits, const Redaction& redaction, std::stop_token stop,
+                   const NetworkLimits& limits, std::stop_token stop,
                    const std::function<void(std::string_view)>& progress);
 
 }  // namespace nightjar::git

@@ -8,6 +8,7 @@
 
 #include "bisect/git/handle.hpp"
 #include "storage/base/foreign_text.hpp"
+#include "storage/base/redaction.hpp"
 #include "storage/model/address.hpp"
 
 namespace nightjar::git {
@@ -150,8 +151,8 @@ Repository::Repository(RepositoryOptions options)
 Repository::~Repository() = default;
 
 void Repository::fail(const std::string& attempt, const std::string& advice) const {
-  throw std::runtime_error("cannot " + attempt + ": " + options_.redaction(last_error()) + "; " +
-                           advice);
+  throw std::runtime_error("cannot " + attempt + ": " +
+                           without_credentials(one_line(last_error())) + "; " + advice);
 }
 
 void Repository::open() {
@@ -184,8 +185,8 @@ void Repository::open() {
 
 std::string Repository::ask(const std::vector<std::string>& arguments,
                             const NetworkLimits& limits) {
-  GitOutcome outcome = run_git(options_.path, arguments, options_.login, limits, options_.redaction,
-                               stop_.get_token(), options_.progress);
+  GitOutcome outcome = run_git(options_.path, arguments, options_.login, limits, stop_.get_token(),
+                               options_.progress);
   if (!outcome.failure.empty())
     throw std::runtime_error("cannot fetch " + shown_url_ + " into " + options_.path.string() +
                              ": " + outcome.failure + "; check [repository] url and the network");

@@ -28,7 +28,6 @@ struct RepositoryOptions {
   NetworkLimits limits;
   std::uint64_t most_bytes = 16ull << 30;  // of the copy's objects; what would bring more is ended
   std::vector<std::string> login;          // variables that tell git a password; of git alone
-  Redaction redaction;                     // of the login, should the remote repeat it
   std::function<void(std::string_view)> progress;  // each line that git says while fetching
 };
 

@@ -66,13 +66,13 @@ class SourceStage(Stage):
         (self.folder / "shelf").mkdir(exist_ok=True)
         (self.folder / "project.toml").write_text(PROJECT.format(
             package=self.day.package, recipe=self.day.recipe))
-        self.configure(roles=["runner"], source='directory = "shelf"', variant="cpu",
+        self.configure(roles=["builder"], source='directory = "shelf"', variant="cpu",
                        python_tag=python_tag(), repository=repository,
                        workloads=[self.day.workloads], metrics=["latency"], further=FURTHER)
 
     def start_runner(self):
         self.start("nightjar-runner", "--service", self.service.address, "--token-file",
-                   self.folder / "runner.token", "--name", "demo", "--cache",
+                   self.folder / "builder.token", "--name", "demo", "--cache",
                    self.folder / "runner", "--python", PYTHON, "--commands", self.day.commands,
                    "--builder", "--work", self.folder / "builder")
         self.wait(lambda: self.service.items("/api/v1/runners"), 120, "the runner to register")

@@ -9,6 +9,8 @@
 #include "runner/process/failure.hpp"
 #include "runner/process/stop_on_signal.hpp"
 #include "storage/base/child.hpp"
+#include "storage/base/foreign_text.hpp"
+#include "storage/base/terminal.hpp"
 #include "storage/model/json.hpp"
 
 namespace nightjar::runner {
@@ -53,7 +55,7 @@ void print(const MadeWheel& made) {
     return std::to_string(of.hits) + " of " + std::to_string(of.hits + of.misses);
   };
   std::cout << made.commit.brief() << ": " << name_of(result.outcome);
-  if (!result.reason.empty()) std::cout << ": " << result.reason;
+  if (!result.reason.empty()) std::cout << ": " << one_line(result.reason);
   std::cout << "\n";
   if (!made.wheel.empty()) std::cout << "wheel    " << made.wheel.string() << "\n";
   std::cout << "log      " << made.log.string() << "\n";
@@ -90,14 +92,15 @@ fs::path builder_python(const Options& options) {
 
 int run_build(const Options& options) {
   const StopOnSignal stop;
-  MakeWheel order{.recipe = read_recipe(options.recipe),
-                  .repository = repository_of(options),
-                  .revision = options.revision,
-                  .work = options.work.empty() ? cache_folder(options.cache) / "builder"
-                                               : fs::absolute(options.work),
-                  .out = {},
-                  .python = builder_python(options),
-                  .say = [](const std::string& progress) { std::cerr << progress << "\n"; }};
+  MakeWheel order{
+      .recipe = read_recipe(options.recipe),
+      .repository = repository_of(options),
+      .revision = options.revision,
+      .work = options.work.empty() ? cache_folder(options.cache) / "builder"
+                                   : fs::absolute(options.work),
+      .out = {},
+      .python = builder_python(options),
+      .say = [](const std::string& progress) { nightjar::say(stderr, "%s\n", progress.c_str()); }};
   order.out = options.out.empty() ? order.work / "wheels" : fs::absolute(options.out);
   const auto lock = lock_this_machine("builds " + options.revision, stop.token());
   const MadeWheel made = make_wheel(order, stop.token());

@@ -15,6 +15,7 @@
 #include "runner/run/confined_place.hpp"
 #include "runner/run/profile.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/terminal.hpp"
 #include "storage/model/json.hpp"
 #include "storage/model/run_value.hpp"
 
@@ -23,7 +24,7 @@ namespace fs = std::filesystem;
 namespace {
 
 void say(const std::string& progress) {
-  std::cerr << progress << "\n";
+  nightjar::say(stderr, "%s\n", progress.c_str());
 }
 
 LocalPaths local_paths(const Options& options) {
@@ -66,8 +67,8 @@ fs::path cache_folder(const fs::path& asked) {
 
 std::unique_ptr<MachineLock> lock_this_machine(const std::string& purpose, std::stop_token stop) {
   const auto waiting = [](const std::string& holder) {
-    std::cerr << "waiting for " << holder
-              << ": one job at a time measures or compiles on a machine\n";
+    nightjar::say(stderr, "waiting for %s: one job at a time measures or compiles on a machine\n",
+                  holder.c_str());
   };
   return std::make_unique<MachineLock>(machine_lock_path(), purpose, std::move(stop), waiting);
 }
@@ -148,7 +149,8 @@ int run_profile(const Options& options) {
   if (!options.out.empty()) write_output(options.out, json);
   if (options.json) std::cout << json;
   for (const Profile& one : profiles)
-    if (!options.json) std::cout << profile_table(one) << (&one == &profiles.back() ? "" : "\n");
+    if (!options.json)
+      std::cout << shown_lines(profile_table(one)) << (&one == &profiles.back() ? "" : "\n");
   return exit_status(
       std::ranges::all_of(profiles, [](const auto& one) { return one.status == "profiled"; }),
       stop);
@@ -166,7 +168,7 @@ int run_doctor(const Options& options) {
     health.to_confine = why->remedy;
   }
   const auto findings = examine(health);
-  std::cout << (options.json ? findings_json(findings) : findings_text(findings));
+  std::cout << (options.json ? findings_json(findings) : shown_lines(findings_text(findings)));
   return any_harmful(findings) ? 1 : 0;
 }
 

@@ -7,6 +7,7 @@
 #include "runner/format/run_summary.hpp"
 #include "runner/format/table.hpp"
 #include "runner/format/torchbench_metrics.hpp"
+#include "storage/base/terminal.hpp"
 #include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
 #include "storage/model/metric.hpp"
@@ -92,7 +93,7 @@ std::string formatted(const SuiteResult& result, const std::string& format) {
   if (format == "accuracy-csv") return accuracy_csv(dynamo_rows(result));
   if (format == "torchbench") return torchbench_metrics_json(result);
   if (format == "database") return benchmark_database_json(result);
-  return measurement_table(result);
+  return shown_lines(measurement_table(result));
 }
 
 }  // namespace nightjar::runner

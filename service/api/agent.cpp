@@ -45,6 +45,7 @@ web::Response register_runner(Database& db, Context& context, Registrations& reg
   runner.name = asked.name;
   require_own_name(db, sender, runner.name, context.clock.now());
   runner.labels = asked.labels;
+  require_may_build(sender, runner);
   runner.version = asked.version;
   runner.workloads = asked.workloads;
   storage::Transaction transaction(db);
@@ -201,6 +202,7 @@ web::Response fail(Database& db, Context& context, const Request& request) {
   touch(transaction, context, made);
   const JobState state = storage::find_job(transaction, id).value().state;
   transaction.commit();
+  context.uploads.remove(id);  // a build's wheel goes with it
   log::warn("job {} job={} attempt={} reason=\"{}\"",
             state == JobState::failed ? "failed" : "put off", id.value, made.attempt(), reason);
   context.events.publish("job", json{{"id", id}, {"state", state}}.dump());
@@ -221,22 +223,24 @@ web::Response release(Database& db, Context& context, const Request& request) {
   return json_answer(done().write({}));
 }
 
-// Another host or another token may have registered the name since.
+// Another host or another token may have registered the name since. nullopt: there is no such
+// runner.
 template <class Asked>
-void require_registered(const Context& context, const Request& request, const Asked& asked) {
-  const auto runner = storage::find_runner(context.writer, asked.runner);
-  if (!runner) return;  // Claims says so
+std::optional<Runner> require_registered(const Context& context, const Request& request,
+                                         const Asked& asked) {
+  auto runner = storage::find_runner(context.writer, asked.runner);
+  if (!runner) return std::nullopt;
   const bool same_token = runner->token.empty() || runner->token == request.principal.name;
   if (!same_token || runner->instance != asked.instance.value_or(""))
     throw Refused(404, "Unknown runner",
                   "Runner " + std::to_string(asked.runner.value) + " was registered by another " +
                       (same_token ? "host" : "token") + "; register again.");
+  return runner;
 }
 
 web::Response leave(Database& db, Context& context, const Request& request) {
   const auto asked = parse_body(request, leave_request());
-  if (!storage::find_runner(db, asked.runner)) refuse_unknown("runner", asked.runner.value);
-  require_registered(context, request, asked);
+  if (!require_registered(context, request, asked)) refuse_unknown("runner", asked.runner.value);
   storage::Transaction transaction(db);
   storage::dismiss_runner(transaction, asked.runner);
   transaction.commit();
@@ -248,7 +252,9 @@ web::Response leave(Database& db, Context& context, const Request& request) {
 void claim(Context& context, const Request& request, web::Respond respond) {
   try {
     const auto asked = parse_body(request, claim_request());
-    require_registered(context, request, asked);
+    const auto runner = require_registered(context, request, asked);
+    // It may have registered before its token lost the role, or before there was one.
+    if (runner) require_may_build(request.principal, *runner);
     const double wait = std::clamp(asked.wait_seconds, 0.0, longest_wait_seconds);
     context.claims.claim(request, asked.runner,
                          std::chrono::milliseconds(clamped_integer<long>(wait * 1000)), respond);

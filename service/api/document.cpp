@@ -16,8 +16,9 @@ constexpr const char* description =
     "operation may also be answered by 404 (no such path), 405, "
     "431 (the head is too large), 500, 503 (too many connections) or 504. 400: the request does "
     "not fit this document; 422: it fits, and yet cannot be done. The roles are read, import, "
-    "runner and admin: import and runner also read, and admin does everything. Reads need no token "
-    "where the configuration leaves them open (x-role names the role of each operation).";
+    "runner, builder and admin: import and runner also read, builder does what runner does, and "
+    "admin does everything. Reads need no token where the configuration leaves them open (x-role "
+    "names the role of each operation).";
 
 json tags() {
   return {{{"name", "read"}, {"description", "What is known"}},
@@ -27,7 +28,7 @@ json tags() {
 }
 
 const char* tag_of(const Operation& operation) {
-  if (operation.role == Role::runner) return "runner";
+  if (operation.role == Role::runner || operation.role == Role::builder) return "runner";
   if (operation.method != web::Method::get) return "act";
   return operation.path.starts_with("/api/") ? "read" : "operate";
 }

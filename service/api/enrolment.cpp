@@ -12,6 +12,7 @@
 #include "storage/nights.hpp"
 #include "storage/pools.hpp"
 #include "storage/runners.hpp"
+#include "storage/source_builds.hpp"
 #include "web/secret.hpp"
 
 namespace nightjar::service::api {
@@ -29,9 +30,10 @@ constexpr int shortest_seconds = 1, longest_seconds = 30 * 24 * 3600;
 struct EnrolmentRequest {
   std::optional<std::string> runner;
   std::optional<MachineId> machine;
+  std::optional<bool> builder;
   std::optional<int> seconds;
 };
-BOOST_DESCRIBE_STRUCT(EnrolmentRequest, (), (runner, machine, seconds))
+BOOST_DESCRIBE_STRUCT(EnrolmentRequest, (), (runner, machine, builder, seconds))
 
 Schema runner_name() {
   return named("Name", line_schema(200).with({{"minLength", 1}}));
@@ -48,6 +50,11 @@ const Described<EnrolmentRequest>& enrolment_request() {
            {"machine",
             "The only machine class that it may register. Default: that with which it registers "
             "first. Only a new enrolment lets it into another one.",
+            {},
+            true},
+           {"builder",
+            "Whether its runner may make wheels from source, which every runner then measures; "
+            "default: no.",
             {},
             true},
            {"seconds",
@@ -75,6 +82,7 @@ const Described<NewEnrolment>& new_enrolment() {
         "The only name that it may be used for; null: any that is free."},
        {"machine", [](const NewEnrolment& one) { return or_null(&Enrolment::machine)(one.stored); },
         "The only machine class of its runner; null: that with which it registers first."},
+       {"builder", stored(&Enrolment::builder), "Its runner may make wheels."},
        {"ends_at", stored(&Enrolment::ends_at)}});
   return made;
 }
@@ -87,6 +95,7 @@ const Row<Enrolment>& enrolment_row() {
         "The only name that it may be used for; null: any that is free."},
        {"machine", or_null(&Enrolment::machine),
         "The only machine class of its runner; null: that with which it registers first."},
+       {"builder", &Enrolment::builder, "Its runner may make wheels."},
        {"actor", &Enrolment::actor, "Who made it."},
        {"state",
         [](const Enrolment& one, Rows& rows) { return state_of(one, rows.context->clock.now()); }},
@@ -103,6 +112,7 @@ const Row<RunnerToken>& token_row() {
       {{"id", &RunnerToken::id},
        {"runner", &RunnerToken::runner, "The name that it is bound to."},
        {"enrolment", &RunnerToken::enrolment},
+       {"builder", &RunnerToken::builder, "It may make wheels, as its enrolment says."},
        {"state",
         [](const RunnerToken& one, Rows& rows) { return state_of(one, rows.context->clock.now()); },
         "unused: the one before it is accepted until this one was used. ending: it was replaced."},
@@ -170,7 +180,8 @@ web::Response make_enrolment(Database& db, Context& context, const Request& requ
                      now + validity,
                      {},
                      {},
-                     asked.machine.value_or(MachineId{})},
+                     asked.machine.value_or(MachineId{}),
+                     asked.builder.value_or(false)},
                     token};
   Transaction transaction(db);
   made.stored = storage::add_enrolment(transaction, made.stored);
@@ -463,6 +474,19 @@ void require_own_name(const Database& db, const web::Principal& sender, const st
     throw Refused(
         403, "Another runner's name",
         "The runner '" + runner + "' has enrolled, so only its own token may register that name.");
+}
+
+void require_may_build(const web::Principal& sender, const Runner& runner) {
+  if (!storage::is_builder(runner) || web::may_act_as(sender.role, web::Role::builder)) return;
+  throw Refused(403, "Insufficient role",
+                "Runner '" + runner.name +
+                    "' asks for builds, which needs a token of role builder; this one has role " +
+                    std::string(name_of(sender.role)) +
+                    ". Start the runner without --builder, or " +
+                    (bound_runner(sender.name)
+                         ? "enrol it again under its name with \"builder\": true "
+                           "(POST /api/v1/enrolments)."
+                         : "let the [[token]] '" + sender.name + "' have role = \"builder\"."));
 }
 
 namespace {

@@ -73,7 +73,7 @@ const Row<ImportedClasses>& classes_row() {
 // nothing of it is held as a document.
 class HistoryReader {
  public:
-  explicit HistoryReader(const web::Request& request) : request_(request) {}
+  HistoryReader(const web::Request& request, Time now) : request_(request), now_(now) {}
 
   History read() {
     StreamSink sink;
@@ -116,13 +116,16 @@ class HistoryReader {
       refuse_count("a body", "nights", history_.nights.size());
     check(night, described(Parsed<HistoryNight>{}).schema(), pointer_of_night());
     const auto origin = night["origin"].get<std::string>();
+    HistoryNight read;
     try {
-      history_.nights.push_back(parse_json(night, Parsed<HistoryNight>{}));
+      read = parse_json(night, Parsed<HistoryNight>{});
     } catch (const json::exception& error) {
       refuse_record(pointer_of_night(), origin, cause_of(error));
     }
+    if (const auto why = future_in(read, now_)) refuse_record(pointer_of_night(), origin, *why);
     if (bad_) refuse_record(bad_->pointer, origin, bad_->detail);
-    history_.nights.back().values = std::exchange(values_, {});
+    read.values = std::exchange(values_, {});
+    history_.nights.push_back(std::move(read));
     taken_ = 0;
     return true;
   }
@@ -145,6 +148,7 @@ class HistoryReader {
   }
 
   const web::Request& request_;
+  const Time now_;
   History history_;
   std::vector<HistoryValue> values_;  // of the night that is being read
   std::size_t taken_ = 0;             // records of it
@@ -175,7 +179,7 @@ class Import {
  public:
   Import(Context& context, const web::Request& request)
       : context_(context),
-        history_(HistoryReader(request).read()),
+        history_(HistoryReader(request, context.clock.now()).read()),
         actor_("token:" + request.principal.name) {}
 
   std::optional<web::Response> go_on(storage::Database& db) {

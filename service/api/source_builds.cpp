@@ -76,11 +76,10 @@ Job held_build(const Database& db, const Request& request, std::int64_t attempt)
   const auto id = path_id<JobId>(request);
   auto job = storage::find_job(db, id);
   if (!job || job->spec.kind != JobKind::build) refuse_unknown("build job", id.value);
-  const bool open = job->state == JobState::leased || job->state == JobState::queued;
   const auto nonce = nonce_query(request);
-  const bool held =
-      made_claim(db, storage::claim_of(*job), static_cast<int>(attempt), nonce, request.principal);
-  if (!open || !held) refuse_lost(*job, static_cast<int>(attempt));
+  const auto claim = storage::claim_of(*job);
+  const bool held = made_claim(db, claim, static_cast<int>(attempt), nonce, request.principal);
+  if (!claim.is_open() || !held) refuse_lost(*job, static_cast<int>(attempt));
   return *std::move(job);
 }
 
@@ -88,17 +87,6 @@ Job held_build(const Database& db, const Request& request, std::int64_t attempt)
 std::optional<web::Response> judge_build(const Database& db, const Request& request) {
   held_build(db, request, required(attempt_query, request));
   return std::nullopt;
-}
-
-std::uint64_t append(Context& context, const Upload& upload, std::uint64_t offset,
-                     std::string_view part) {
-  try {
-    const auto received = context.uploads.append(upload, offset, part);
-    context.artifacts.count_too(context.uploads.size_bytes());
-    return received;
-  } catch (const UploadsFull& error) {
-    throw Refused(507, "Not stored", "The part was not stored: " + std::string(error.what()) + ".");
-  }
 }
 
 // On a reader's thread: a wheel has hundreds of megabytes, so the writer never sees them.
@@ -119,17 +107,16 @@ web::Response take_part(Context& context, const Request& request) {
   }();
   if (context.artifacts.holds(sha256)) return json_answer(wheel_part().write({size, true}));
   const Upload upload{job.id, *job.runner, sha256};
-  const std::uint64_t received = append(context, upload, offset, request.body);
+  const std::uint64_t received = context.uploads.append(upload, offset, request.body);
+  context.artifacts.count_too(context.uploads.size_bytes());
   if (received > size) {
     context.uploads.remove(job.id);
     throw Refused(422, "Bad wheel", "More is here than the wheel has; send it again.");
   }
   if (received < size) return json_answer(wheel_part().write({received, false}));
-  if (!context.uploads.verify(upload))
+  if (!context.uploads.finish(upload))
     throw Refused(422, "Bad wheel",
                   "What came has another hash than " + sha256.str() + "; send it again.");
-  context.artifacts.add(context.uploads.file(upload));
-  context.artifacts.count_too(context.uploads.size_bytes());
   log::info("wheel received job={} sha256={} bytes={}", job.id.value, sha256.brief(), size);
   return json_answer(wheel_part().write({size, true}));
 }
@@ -176,6 +163,17 @@ Build build_of(const storage::SourceBuild& asked, const SourceResult& result, Ti
   return build;
 }
 
+// The wheel of a job whose outcome is taken becomes an artifact. It was hashed when its last part
+// came.
+void keep_wheel(Context& context, const Upload& upload) {
+  if (context.artifacts.holds(upload.sha256)) return;
+  const auto file = context.artifacts.temporary();
+  if (!context.uploads.take(upload, file))
+    throw Refused(409, "Wheel missing", "Send the wheel first, then what came of the build.");
+  context.artifacts.count_too(context.uploads.size_bytes());
+  context.artifacts.add(file, upload.sha256);
+}
+
 web::Response take_outcome(Database& db, Context& context, const Request& request) {
   const auto asked = parse_body(request, outcome_request());
   const auto id = path_id<JobId>(request);
@@ -194,14 +192,14 @@ web::Response take_outcome(Database& db, Context& context, const Request& reques
     build = build_of(*source, result, context.clock.now());
     if (build->version.empty())
       throw Refused(422, "Bad result", "'" + result.wheel_file + "' is no wheel's name.");
-    if (job->state != JobState::done && !context.artifacts.holds(*result.sha256))
-      throw Refused(409, "Wheel missing", "Send the wheel first, then what came of the build.");
   }
   storage::Transaction transaction(db);
   auto accepted = storage::Accepted::stale;
   if (made_claim(db, storage::claim_of(*job), asked.attempt, asked.nonce, request.principal)) {
     accepted = storage::store_source_result(transaction, id, asked.attempt, result, build,
                                             context.clock.now());
+    if (accepted == storage::Accepted::stored && build)
+      keep_wheel(context, {id, *job->runner, *result.sha256});
     storage::touch_runner(transaction, *job->runner, context.clock.now());
   }
   transaction.commit();
@@ -239,6 +237,9 @@ web::Handler handler(Context& context, web::Response (*work)(Context&, const Req
       respond(refused.response());
     } catch (const storage::Error& error) {
       respond(database_failed(context, error));
+    } catch (const UploadsFull& full) {
+      respond(web::problem(507, "Not stored",
+                           "The part was not stored: " + std::string(full.what()) + "."));
     } catch (const std::exception& error) {
       log::error("a build's file was not taken path={} error=\"{}\"", request.path, error.what());
       respond(web::problem(507, "Not stored",
@@ -265,7 +266,7 @@ void add_source_build_routes(Routes& routes) {
        .id = "send_wheel",
        .summary = "Send the next part of a wheel; an empty part asks where to go on",
        .method = web::Method::put,
-       .role = web::Role::runner,
+       .role = web::Role::builder,
        .parameters = {attempt_query, nonce_query, offset_query, size_query, sha256_query},
        .body = Body{.schema = bytes, .required = false, .type = "application/octet-stream"},
        .answers = {{.schema = wheel_part().schema()}},
@@ -275,7 +276,7 @@ void add_source_build_routes(Routes& routes) {
                       .id = "send_log",
                       .summary = "Send a build's log",
                       .method = web::Method::put,
-                      .role = web::Role::runner,
+                      .role = web::Role::builder,
                       .parameters = {attempt_query, nonce_query},
                       .body = Body{.schema = text, .type = "text/plain"},
                       .answers = {{.schema = done().schema()}},
@@ -285,7 +286,7 @@ void add_source_build_routes(Routes& routes) {
                 .id = "send_outcome",
                 .summary = "Say what came of a build",
                 .method = web::Method::post,
-                .role = web::Role::runner,
+                .role = web::Role::builder,
                 .body = Body{outcome_request().schema()},
                 .answers = {{.schema = result_answer().schema()}},
                 .problems = {no_job, lost, wrong}},

@@ -45,7 +45,8 @@ std::optional<web::Principal> Tokens::principal_of(std::string_view token) const
   const auto state = state_of(own->second, clock_.now());
   if (state == ended || state == revoked) return std::nullopt;
   if (state == unused && first_use) first_use(hash);
-  return web::Principal{principal_of_runner(own->second.runner), web::Role::runner};
+  return web::Principal{principal_of_runner(own->second.runner),
+                        own->second.builder ? web::Role::builder : web::Role::runner};
 }
 
 void Tokens::load(const storage::Database& db) {

@@ -58,6 +58,11 @@ fs::path Artifacts::temporary() {
 Sha256 Artifacts::add(const fs::path& file) {
   const Sha256 sha256 = digest_of_file(file);
   sync(file);  // without the lock: a wheel takes seconds
+  add(file, sha256);
+  return sha256;
+}
+
+void Artifacts::add(const fs::path& file, const Sha256& sha256) {
   const std::lock_guard lock(mutex_);
   std::error_code error;
   const auto size_bytes = fs::file_size(file, error);
@@ -69,7 +74,6 @@ Sha256 Artifacts::add(const fs::path& file) {
   entry.verified = true;
   touch(sha256, entry);
   make_room(sha256);
-  return sha256;
 }
 
 std::optional<fs::path> Artifacts::path(const Sha256& sha256) {

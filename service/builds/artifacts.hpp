@@ -29,6 +29,8 @@ class Artifacts {
   // least recently used go first, pinned ones and this one stay. Content that is there already
   // counts as used and `file` is removed. Throws std::runtime_error with the path.
   Sha256 add(const std::filesystem::path& file);
+  // The same for a file whose hash was looked at before, and that nobody has changed since.
+  void add(const std::filesystem::path& file, const Sha256& sha256);
   // Where the content lies, which counts as a use; nullopt if it is not here. Hashes it at its
   // first use since the start, and if another program wrote to the file: damaged content is
   // removed.

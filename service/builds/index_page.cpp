@@ -75,8 +75,9 @@ std::vector<ListedWheel> in_order(std::vector<ListedWheel> wheels) {
 IndexPage read_index_page(std::string_view page_url, std::string_view html,
                           const WantedWheels& wanted) {
   const web::Links links = web::read_links(page_url, html);
+  const std::string page_shown = one_line(shown_url(page_url));
   if (links.anchors.empty())
-    throw std::runtime_error(std::string(page_url) + " has no links: this is no index of wheels");
+    throw std::runtime_error(page_shown + " has no links: this is no index of wheels");
   IndexPage page;
   for (const web::Anchor& anchor : links.anchors) {
     const auto fragment_at = std::min(anchor.href.find('#'), anchor.href.size());
@@ -88,18 +89,20 @@ IndexPage read_index_page(std::string_view page_url, std::string_view html,
       const auto url = web::resolve_url(links.base, href);
       bool broken_hash = false;
       wheel->sha256 = hash_of(fragment, broken_hash);
-      if (!url || shown_url(*url).size() < url->substr(0, url->find_first_of("?#")).size())
+      // A build's address is shown, so that it may tell no secret.
+      if (!url || shown_url(*url).size() < url->substr(0, url->find_first_of("?#")).size() ||
+          one_line(*url) != *url)
         problem = in_quotes(shown_url(anchor.href)) + " is no URL that can be fetched";
       if (broken_hash) problem = in_quotes(shown_url(anchor.href)) + " has a broken SHA-256";
       wheel->url = url.value_or("");
       if (problem.empty()) page.wheels.push_back(std::move(*wheel));
     }
-    if (!problem.empty()) page.problems.push_back(std::string(page_url) + ": " + problem);
+    if (!problem.empty()) page.problems.push_back(page_shown + ": " + problem);
   }
   page.wheels = in_order(std::move(page.wheels));
   if (page.wheels.empty())
-    page.problems.push_back(std::string(page_url) + ": lists no nightly of " + wanted.package +
-                            " for " + wanted.variant + " and " + wanted.python_tag);
+    page.problems.push_back(page_shown + ": lists no nightly of " + wanted.package + " for " +
+                            wanted.variant + " and " + wanted.python_tag);
   return page;
 }
 

@@ -18,6 +18,7 @@ namespace nightjar::service {
 namespace fs = std::filesystem;
 namespace {
 constexpr std::chrono::hours kForgotten{48};
+constexpr const char* kHashed = "the wheel is being hashed; ask again later";
 
 [[noreturn]] void refuse(const fs::path& path) {
   throw std::system_error(errno, std::generic_category(), "cannot write " + path.string());
@@ -44,13 +45,17 @@ fs::path Uploads::file(const Upload& upload) const {
                     upload.sha256.str() + ".part");
 }
 
+fs::path Uploads::whole_file(const Upload& upload) const {
+  return file(upload).replace_extension(".whole");
+}
+
 void Uploads::tidy(const Upload& upload) {
   const auto oldest = fs::file_time_type::clock::now() - kForgotten;
-  const fs::path ours = file(upload);
+  const fs::path ours = file(upload), whole = whole_file(upload);
   std::vector<fs::path> unwanted;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder_, error)) {
-    if (entry.path() == ours) continue;
+    if (entry.path() == ours || entry.path() == whole) continue;
     const bool of_job = entry.path().filename().string().starts_with(prefix_of(upload.job));
     const auto written = entry.last_write_time(error);
     if (of_job || (!error && written < oldest)) unwanted.push_back(entry.path());
@@ -81,6 +86,9 @@ std::uint64_t Uploads::append(const Upload& upload, std::uint64_t offset, std::s
       bytes_of("") + part.size() > limits_.all)
     throw UploadsFull("too many wheels are on their way; send this one later");
   const fs::path path = file(upload);
+  if (hashed_.contains(path)) throw UploadsFull(kHashed);
+  std::error_code none;
+  if (const auto whole = fs::file_size(whole_file(upload), none); !none) return whole;
   const Fd out(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   struct stat status {};
   if (!out || ::fstat(out.get(), &status) != 0) refuse(path);
@@ -101,13 +109,36 @@ std::uint64_t Uploads::append(const Upload& upload, std::uint64_t offset, std::s
   return size + part.size();
 }
 
-bool Uploads::verify(const Upload& upload) {
-  const fs::path path = file(upload);
-  // Without the lock: a wheel takes seconds, in which others send theirs.
-  if (digest_of_file(path) == upload.sha256) return true;
+bool Uploads::finish(const Upload& upload) {
+  const fs::path path = file(upload), whole = whole_file(upload);
+  std::unique_lock lock(mutex_);
+  if (fs::exists(whole)) return true;
+  if (!hashed_.insert(path).second) throw UploadsFull(kHashed);
+  lock.unlock();  // a wheel takes seconds, in which others send theirs
+  bool right = false;
+  try {
+    right = digest_of_file(path) == upload.sha256;
+    if (right) sync(path);
+  } catch (...) {
+    lock.lock();
+    hashed_.erase(path);
+    throw;
+  }
+  lock.lock();
+  hashed_.erase(path);
+  if (right)
+    move_durably(path, whole);
+  else
+    fs::remove(path);
+  return right;
+}
+
+bool Uploads::take(const Upload& upload, const fs::path& target) {
   const std::lock_guard lock(mutex_);
-  fs::remove(path);
-  return false;
+  const fs::path whole = whole_file(upload);
+  if (!fs::exists(whole)) return false;
+  fs::rename(whole, target);
+  return true;
 }
 
 void Uploads::remove(JobId job) {

@@ -15,6 +15,7 @@
 #include "service/cli/quantity_text.hpp"
 #include "service/cli/search_report.hpp"
 #include "service/cli/work_trees.hpp"
+#include "storage/base/terminal.hpp"
 
 namespace nightjar::cli {
 namespace {
@@ -48,7 +49,7 @@ class Search {
   }
 
   int run() {
-    std::fprintf(stderr, "searching %d commits\n", log_.commits);
+    say(stderr, "searching %d commits\n", log_.commits);
     while (true) {
       const bisect::NextStep next =
           bisect::next_step(as_costs(log_, seeks_less(options_)), policy_);
@@ -92,7 +93,7 @@ class Search {
       throw Broken(std::string("the ") + (commit == 0 ? "good" : "bad") + " end " +
                    sha.substr(0, 12) + " cannot be tested: " + why);
     chart_.leave();
-    std::fprintf(stderr, "%s is untestable: %s\n", sha.substr(0, 12).c_str(), why.c_str());
+    say(stderr, "%s is untestable: %s\n", sha.substr(0, 12).c_str(), why.c_str());
     log_.untestable.push_back(commit);
     save();
   }
@@ -113,7 +114,8 @@ class Search {
 
   int print(const Answer& answer, const bisect::Belief& belief) const {
     const SearchReport report = report_of(answer, belief);
-    std::fputs((options_.json ? report_json(report) : report_text(report)).c_str(), stdout);
+    std::fputs((options_.json ? report_json(report) : shown_lines(report_text(report))).c_str(),
+               stdout);
     return answer.outcome == Answer::Outcome::culprit ? 0 : 1;
   }
 

@@ -8,6 +8,8 @@
 #include "bisect/detection.hpp"
 #include "service/cli/failure.hpp"
 #include "service/cli/metrics_files.hpp"
+#include "storage/base/markdown.hpp"
+#include "storage/base/terminal.hpp"
 #include "storage/base/text_table.hpp"
 #include "storage/model/json.hpp"
 
@@ -146,6 +148,13 @@ nlohmann::json one_sided_json(const std::vector<OneSided>& list) {
   return out;
 }
 
+void print_item(const std::string& text, bool markdown) {
+  if (markdown)
+    std::printf("- %s\n", plain(text).c_str());
+  else
+    say(stdout, "%s\n", text.c_str());
+}
+
 void print_one_sided(const std::vector<OneSided>& list, const char* here, const char* there,
                      bool markdown) {
   for (const OneSided& one : list) {
@@ -153,7 +162,7 @@ void print_one_sided(const std::vector<OneSided>& list, const char* here, const 
         one.has_rows ? std::string("failed in the ") + there : std::string("only in ") + here;
     text += ": " + one.name;
     if (!one.reason.empty()) text += " (" + one.reason + ")";
-    std::printf("%s%s\n", markdown ? "- " : "", text.c_str());
+    print_item(text, markdown);
   }
 }
 
@@ -165,8 +174,7 @@ nlohmann::json not_judged_json(const std::vector<NotJudged>& list) {
 
 void print_not_judged(const std::vector<NotJudged>& list, bool markdown) {
   for (const NotJudged& one : list)
-    std::printf("%snot judged: %s (%s)\n", markdown ? "- " : "", one.name.c_str(),
-                one.reason.c_str());
+    print_item("not judged: " + one.name + " (" + one.reason + ")", markdown);
 }
 
 TextTable rows_table(const std::vector<Row>& rows) {
@@ -212,10 +220,9 @@ int compare(const CompareOptions& options) {
           compare_metric(metric, values, other->second, policy_of(control, metric, options)));
   for (const MetricsSide* side : {&control, &treatment})
     for (const std::string& line : side->refused)
-      std::fprintf(stderr, "nightjar: left out: %s\n", line.c_str());
+      say(stderr, "nightjar: left out: %s\n", line.c_str());
   for (const auto& [workload, what] : other_setups(control, treatment))
-    std::fprintf(stderr, "nightjar: %s: more differs than the builds: %s\n", workload.c_str(),
-                 what.c_str());
+    say(stderr, "nightjar: %s: more differs than the builds: %s\n", workload.c_str(), what.c_str());
   const auto lost = only_in(control, treatment), added = only_in(treatment, control);
   // Where the treatment says that it failed, that is the answer; else the files have nothing to do
   // with each other.

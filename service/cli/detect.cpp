@@ -10,6 +10,7 @@
 
 #include "service/cli/quantity_text.hpp"
 #include "service/cli/series_file.hpp"
+#include "storage/base/terminal.hpp"
 #include "storage/base/text_table.hpp"
 #include "storage/model/json.hpp"
 
@@ -88,18 +89,18 @@ void print_unseen(const Series& series, const Detected& found) {
                                  ? "the newest position"
                                  : formatted("the newest %d positions", found.unseen_newest);
   if (found.needed_newest)
-    std::printf("a change in %s cannot be told yet: at least %d positions from it on are needed\n",
-                newest.c_str(), found.needed_newest);
+    say(stdout, "a change in %s cannot be told yet: at least %d positions from it on are needed\n",
+        newest.c_str(), found.needed_newest);
   else if (found.unseen_newest > 0)
-    std::printf("a further change in %s cannot be told yet: there are too few since the last one\n",
-                newest.c_str());
+    say(stdout, "a further change in %s cannot be told yet: there are too few since the last one\n",
+        newest.c_str());
   if (found.needed_first)
-    std::printf("nor can one in the first %d: at least %d positions before it are needed\n",
-                found.unseen_first, found.needed_first);
+    say(stdout, "nor can one in the first %d: at least %d positions before it are needed\n",
+        found.unseen_first, found.needed_first);
   if (!found.unseen_between.empty())
-    std::printf("nor can a further one between two changes that are so near: %s\n",
-                names_of(series, found.unseen_between).c_str());
-  std::printf(
+    say(stdout, "nor can a further one between two changes that are so near: %s\n",
+        names_of(series, found.unseen_between).c_str());
+  say(stdout,
       "nor can a level of fewer than %d positions, wherever it lies: it counts as a spike\n",
       bisect::shortest_level);
 }
@@ -109,25 +110,24 @@ void print_whole(const Detected& found) {
   const auto& whole = found.levels.whole;
   if (!whole) return;
   const std::string steps = whole->steps == 1 ? "1 step" : formatted("%d steps", whole->steps);
-  std::printf("from first to last: %s, from %.6g to %.6g in %s%s%s\n",
-              change_text(whole->ratio).c_str(), whole->before, whole->after, steps.c_str(),
-              found.levels.whole_counts ? ": " : "",
-              found.levels.whole_counts ? verdict_of(*whole) : "");
+  say(stdout, "from first to last: %s, from %.6g to %.6g in %s%s%s\n",
+      change_text(whole->ratio).c_str(), whole->before, whole->after, steps.c_str(),
+      found.levels.whole_counts ? ": " : "", found.levels.whole_counts ? verdict_of(*whole) : "");
 }
 
 void print_none(const Series& series, const Detected& found, double threshold) {
   const int positions = static_cast<int>(series.positions.size());
   if (positions < bisect::shortest_series()) {
-    std::printf("too few positions to tell: %d, at least %d are needed\n", positions,
-                bisect::shortest_series());
+    say(stdout, "too few positions to tell: %d, at least %d are needed\n", positions,
+        bisect::shortest_series());
     return;
   }
   if (const auto& below = found.levels.below)
-    std::printf("no change of the threshold, %s; a smaller one was seen at %s: %s\n",
-                percent_text(threshold).c_str(), name_of_change(series, *below).c_str(),
-                change_text(below->ratio).c_str());
+    say(stdout, "no change of the threshold, %s; a smaller one was seen at %s: %s\n",
+        percent_text(threshold).c_str(), name_of_change(series, *below).c_str(),
+        change_text(below->ratio).c_str());
   else
-    std::printf("no change; ");
+    say(stdout, "no change; ");
   print_whole(found);
   print_unseen(series, found);
 }

@@ -7,6 +7,7 @@
 
 #include "service/cli/failure.hpp"
 #include "service/cli/history/collect.hpp"
+#include "storage/base/terminal.hpp"
 #include "storage/base/text_table.hpp"
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/history_json.hpp"
@@ -30,7 +31,7 @@ class Progress {
     const auto now = std::chrono::steady_clock::now();
     if (now - last_ < std::chrono::seconds(5)) return;
     last_ = now;
-    std::fprintf(stderr, "nightjar: %s %zu of %zu %s\n", doing, done, all, of_what);
+    nightjar::say(stderr, "nightjar: %s %zu of %zu %s\n", doing, done, all, of_what);
   }
 
  private:
@@ -53,7 +54,7 @@ class Service {
       throw BadInput("cannot import: " + std::string(error.what()));
     }
     if (const auto warning = web::exposure(options.token_file))
-      std::fprintf(stderr, "nightjar: %s\n", warning->c_str());
+      say(stderr, "nightjar: %s\n", warning->c_str());
   }
 
   json send(const History& history) {
@@ -102,12 +103,11 @@ std::map<std::string, Stored> send_all(const ImportOptions& options,
 
 void print_faults(const Collection& all) {
   for (const auto& [place, why] : all.not_read)
-    std::fprintf(stderr, "nightjar: not read: %s: %s\n", place.c_str(), why.c_str());
+    say(stderr, "nightjar: not read: %s: %s\n", place.c_str(), why.c_str());
   for (std::size_t i = 0; i < all.left_out.size() && i < kLinesLeftOut; ++i)
-    std::fprintf(stderr, "nightjar: left out: %s\n", all.left_out[i].c_str());
+    say(stderr, "nightjar: left out: %s\n", all.left_out[i].c_str());
   if (all.left_out.size() > kLinesLeftOut)
-    std::fprintf(stderr, "nightjar: left out: %zu more of this kind\n",
-                 all.left_out.size() - kLinesLeftOut);
+    say(stderr, "nightjar: left out: %zu more of this kind\n", all.left_out.size() - kLinesLeftOut);
 }
 
 int sum_of(const std::map<std::string, int>& counts) {
@@ -150,8 +150,8 @@ void check_directions(const ChosenDirections& chosen,
         return !find_metric(one.first) && is_named_by({glob}, one.first);
       });
       if (!used)
-        std::fprintf(stderr, "nightjar: %s '%s' names no metric whose direction may be chosen\n",
-                     option, glob.c_str());
+        say(stderr, "nightjar: %s '%s' names no metric whose direction may be chosen\n", option,
+            glob.c_str());
     }
   };
   check(chosen.higher, "--higher");
@@ -174,26 +174,25 @@ void print_text(const Collection& all, const std::vector<Extent>& extents,
                 const std::map<std::string, Stored>& stored, const ImportOptions& options) {
   print_extents(extents);
   if (options.dry_run) print_directions(all.directions);
-  std::printf("\n%d files read, %zu not read, %d skipped; %zu values left out, %d not measured\n",
-              all.files, all.not_read.size(), all.skipped, all.left_out.size(),
-              sum_of(all.unmeasured));
+  say(stdout, "\n%d files read, %zu not read, %d skipped; %zu values left out, %d not measured\n",
+      all.files, all.not_read.size(), all.skipped, all.left_out.size(), sum_of(all.unmeasured));
   if (!all.unmeasured.empty())
-    std::printf("not measured: %s\n", counts_text(all.unmeasured).c_str());
+    say(stdout, "not measured: %s\n", counts_text(all.unmeasured).c_str());
   if (!all.not_taken.empty())
-    std::printf("columns that are not taken, and their rows: %s\n",
-                counts_text(all.not_taken).c_str());
+    say(stdout, "columns that are not taken, and their rows: %s\n",
+        counts_text(all.not_taken).c_str());
   if (options.dry_run) {
-    std::printf("nothing is sent: this was a dry run\n");
+    say(stdout, "nothing is sent: this was a dry run\n");
     return;
   }
   for (const auto& [name, sum] : stored)
-    std::printf(
+    say(stdout,
         "%s: %lld new nights, %lld values added, %lld were there, %lld differ and stay as "
         "they are\n",
         name.c_str(), static_cast<long long>(sum.nights), static_cast<long long>(sum.added),
         static_cast<long long>(sum.known), static_cast<long long>(sum.differing));
-  std::printf("steps are looked for next; %s/api/v1/imports says how far that is\n",
-              options.to.c_str());
+  say(stdout, "steps are looked for next; %s/api/v1/imports says how far that is\n",
+      options.to.c_str());
 }
 
 json extent_json(const Extent& one) {

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 
@@ -20,6 +21,7 @@
 #include "service/cli/report.hpp"
 #include "service/cli/summary.hpp"
 #include "service/cli/verify.hpp"
+#include "storage/base/terminal.hpp"
 #include "storage/model/share.hpp"
 
 namespace {
@@ -351,7 +353,7 @@ std::string unknown_command(const CLI::App& app, int argc, char** argv) {
 }
 
 int report(const char* kind, int code) {
-  std::fprintf(stderr, "nightjar: %s\n", kind);
+  say(stderr, "nightjar: %s\n", kind);
   return code;
 }
 
@@ -362,7 +364,11 @@ int exit_code(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     const std::string unknown = unknown_command(commands.app, argc, argv);
     if (!unknown.empty()) return report(unknown.c_str(), 2);
-    return commands.app.exit(error) == 0 ? 0 : 2;
+    std::ostringstream help, problem;
+    const int code = commands.app.exit(error, help, problem);
+    std::fputs(help.str().c_str(), stdout);
+    std::fputs(shown_lines(problem.str()).c_str(), stderr);
+    return code == 0 ? 0 : 2;
   }
   try {
     return commands.run();

@@ -6,6 +6,7 @@
 #include "bisect/profile_diff.hpp"
 #include "service/cli/failure.hpp"
 #include "service/cli/model_results.hpp"
+#include "storage/base/terminal.hpp"
 #include "storage/base/text_table.hpp"
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
@@ -35,11 +36,11 @@ std::vector<bisect::ProfileDiff> differences(const ProfileDiffOptions& options) 
     for (const Profile& old : before)
       if (old.workload == now.workload && old.status == "profiled" && now.status == "profiled") {
         if (old.version != now.version || old.machine != now.machine || old.threads != now.threads)
-          std::fprintf(stderr,
-                       "nightjar: %s: more differs than the builds: the workload's version, the "
-                       "machine or its "
-                       "threads\n",
-                       now.workload.c_str());
+          say(stderr,
+              "nightjar: %s: more differs than the builds: the workload's version, the "
+              "machine or its "
+              "threads\n",
+              now.workload.c_str());
         diffs.push_back(bisect::difference(old, now));
       }
   if (diffs.empty())
@@ -117,13 +118,13 @@ std::vector<std::string> change_cells(const bisect::OperatorChange& change) {
 
 void print_diff(const bisect::ProfileDiff& diff) {
   const double whole = diff.after.seconds - diff.before.seconds;
-  std::printf("%s\niteration %.3f -> %.3f ms (%+.1f %%)\n", diff.workload.c_str(),
-              diff.before.seconds * 1e3, diff.after.seconds * 1e3,
-              diff.before.seconds > 0 ? 100 * whole / diff.before.seconds : 0);
-  if (diff.runs < bisect::kFewestRuns) std::printf("%s\n", too_few(diff).c_str());
+  say(stdout, "%s\n", diff.workload.c_str());
+  say(stdout, "iteration %.3f -> %.3f ms (%+.1f %%)\n", diff.before.seconds * 1e3,
+      diff.after.seconds * 1e3, diff.before.seconds > 0 ? 100 * whole / diff.before.seconds : 0);
+  if (diff.runs < bisect::kFewestRuns) say(stdout, "%s\n", too_few(diff).c_str());
   if (diff.changes.empty() && diff.runs == 0) return print_memory(diff.memory);
   if (diff.changes.empty()) {
-    std::printf(
+    say(stdout,
         "no operator changed: each by less than its runs differ, or than 1 %% of the iteration\n");
     return print_memory(diff.memory);
   }
@@ -140,7 +141,7 @@ int profile_diff(const ProfileDiffOptions& options) {
   auto list = nlohmann::json::array();
   for (const auto& diff : diffs) {
     if (options.json && diff.runs < bisect::kFewestRuns)
-      std::fprintf(stderr, "nightjar: %s: %s\n", diff.workload.c_str(), too_few(diff).c_str());
+      say(stderr, "nightjar: %s: %s\n", diff.workload.c_str(), too_few(diff).c_str());
     if (options.json)
       list.push_back(diff_json(diff));
     else

@@ -10,6 +10,7 @@
 #include "runner/format/suite_result.hpp"
 #include "service/cli/failure.hpp"
 #include "service/cli/model_results.hpp"
+#include "storage/base/terminal.hpp"
 #include "storage/base/text_table.hpp"
 #include "storage/model/json.hpp"
 
@@ -143,8 +144,7 @@ int repeat(const RepeatOptions& options) {
   if (options.format == "json") {
     auto list = nlohmann::ordered_json::array();
     for (const Repeated& row : rows) list.push_back(repeated_json(row));
-    std::printf(
-        "%s\n",
+    say(stdout, "%s\n",
         nlohmann::ordered_json{{"metric", options.metric}, {"workloads", list}}.dump(2).c_str());
   } else {
     std::fputs(table_text(repeat_table(rows), options.format == "markdown").c_str(), stdout);
@@ -153,10 +153,10 @@ int repeat(const RepeatOptions& options) {
   for (const Repeated& row : rows) {
     if (row.holds_one()) continue;
     ++failed;
-    std::fprintf(stderr, "nightjar: the A/A interval of %s does not hold 1: %s of %.6g to %.6g\n",
-                 row.workload.c_str(), options.metric.c_str(), row.ratio.low, row.ratio.high);
+    say(stderr, "nightjar: the A/A interval of %s does not hold 1: %s of %.6g to %.6g\n",
+        row.workload.c_str(), options.metric.c_str(), row.ratio.low, row.ratio.high);
   }
-  if (failed) std::fprintf(stderr, "nightjar: of a hundred honest intervals five do not\n");
+  if (failed) say(stderr, "nightjar: of a hundred honest intervals five do not\n");
   return failed ? 1 : 0;
 }
 

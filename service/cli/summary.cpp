@@ -5,6 +5,7 @@
 
 #include "service/cli/failure.hpp"
 #include "service/cli/suite_summary.hpp"
+#include "storage/base/terminal.hpp"
 #include "storage/base/text_table.hpp"
 #include "storage/model/json.hpp"
 
@@ -22,8 +23,7 @@ struct Sides {
 
 std::vector<ModelResult> models_in(const std::vector<std::filesystem::path>& files) {
   ModelResults results = read_models(files);
-  for (const std::string& line : results.refused)
-    std::fprintf(stderr, "nightjar: %s\n", line.c_str());
+  for (const std::string& line : results.refused) say(stderr, "nightjar: %s\n", line.c_str());
   return std::move(results.models);
 }
 
@@ -165,7 +165,7 @@ int summary(const SummaryOptions& options) {
   const bool markdown = options.format == "markdown";
   std::fputs(table_text(summary_table(sides), markdown).c_str(), stdout);
   if (!sides.both) return 0;
-  std::printf("\nlatency of an iteration; ratio = first / beside, above 1: beside is faster\n\n");
+  say(stdout, "\nlatency of an iteration; ratio = first / beside, above 1: beside is faster\n\n");
   std::fputs(table_text(ratio_table(ratios(sides.first, sides.beside)), markdown).c_str(), stdout);
   return 0;
 }

@@ -8,6 +8,7 @@
 #include "service/cli/failure.hpp"
 #include "service/cli/model_results.hpp"
 #include "storage/base/digest.hpp"
+#include "storage/base/terminal.hpp"
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 #include "storage/model/json_problem.hpp"
@@ -46,8 +47,8 @@ void print_json(const json& regression, const Verification& verified) {
 
 void print_line(const std::string& what, const std::string& said, bool agrees,
                 const std::string& why) {
-  std::printf("%-12s  %-15s  %s%s%s\n", what.c_str(), said.c_str(), agrees ? "agrees" : "DIFFERS",
-              why.empty() ? "" : ": ", why.c_str());
+  say(stdout, "%-12s  %-15s  %s%s%s\n", what.c_str(), said.c_str(), agrees ? "agrees" : "DIFFERS",
+      why.empty() ? "" : ": ", why.c_str());
 }
 
 bool is_of_contributors(const Verification& verified) {
@@ -58,36 +59,36 @@ bool is_of_contributors(const Verification& verified) {
 
 // What made it better, as the bundle of a fix says it.
 void print_causes(const json& causes) {
-  if (causes.empty()) std::printf("commit        none is named\n");
+  if (causes.empty()) say(stdout, "commit        none is named\n");
   for (const json& cause : causes) {
     for (const json& commit : cause.at("commits"))
-      std::printf("commit        %s made it better\n", commit.get<std::string>().c_str());
-    std::printf("              %sprobability %.4g, %.4g times as good (%.4g to %.4g)\n",
-                cause.at("range").get<bool>() ? "one of these, with " : "",
-                cause.at("probability").get<double>(), cause.at("ratio").get<double>(),
-                cause.at("low").get<double>(), cause.at("high").get<double>());
+      say(stdout, "commit        %s made it better\n", commit.get<std::string>().c_str());
+    say(stdout, "              %sprobability %.4g, %.4g times as good (%.4g to %.4g)\n",
+        cause.at("range").get<bool>() ? "one of these, with " : "",
+        cause.at("probability").get<double>(), cause.at("ratio").get<double>(),
+        cause.at("low").get<double>(), cause.at("high").get<double>());
   }
 }
 
 // What is accused, as the bundle says it.
 void print_statement(const json& regression, const Verification& verified) {
-  std::printf("workload      %s, %s\n", regression.at("workload").get<std::string>().c_str(),
-              regression.at("metric").get<std::string>().c_str());
+  say(stdout, "workload      %s, %s\n", regression.at("workload").get<std::string>().c_str(),
+      regression.at("metric").get<std::string>().c_str());
   if (regression.contains("causes")) return print_causes(regression.at("causes"));
   const json& culprit = regression.at("culprit");
   if (culprit.is_null()) {
-    std::printf("commit        none is accused\n");
+    say(stdout, "commit        none is accused\n");
     return;
   }
   const json& commits = culprit.at("commits");
   for (const json& commit : commits)
-    std::printf("commit        %s\n", commit.get<std::string>().c_str());
+    say(stdout, "commit        %s\n", commit.get<std::string>().c_str());
   const char* one_of = is_of_contributors(verified) ? "these together, with "
                        : commits.size() > 1         ? "one of these, with "
                                                     : "";
-  std::printf("              %sprobability %.4g, ratio %.4g (%.4g to %.4g)\n", one_of,
-              culprit.at("probability").get<double>(), culprit.at("ratio").get<double>(),
-              culprit.at("low").get<double>(), culprit.at("high").get<double>());
+  say(stdout, "              %sprobability %.4g, ratio %.4g (%.4g to %.4g)\n", one_of,
+      culprit.at("probability").get<double>(), culprit.at("ratio").get<double>(),
+      culprit.at("low").get<double>(), culprit.at("high").get<double>());
 }
 
 void print_text(const json& regression, const Verification& verified) {
@@ -102,7 +103,7 @@ void print_text(const json& regression, const Verification& verified) {
   if (verified.seal.present)
     print_line("seal", "whole", true, kSealed);
   else
-    std::printf("%-12s  %-15s  %s\n", "seal", "none", kNotSealed);
+    say(stdout, "%-12s  %-15s  %s\n", "seal", "none", kNotSealed);
 }
 
 }  // namespace

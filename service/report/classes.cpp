@@ -1,9 +1,9 @@
 // Which machine classes show a finding, and which were looked at and do not.
 #include <algorithm>
 
-#include "service/report/markdown.hpp"
 #include "service/report/quantity.hpp"
 #include "service/report/sections.hpp"
+#include "storage/base/markdown.hpp"
 
 namespace nightjar::service {
 namespace {

@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "service/report/markdown.hpp"
 #include "service/report/quantity.hpp"
 #include "service/report/report.hpp"
 #include "service/report/sections.hpp"
+#include "storage/base/markdown.hpp"
 
 namespace nightjar::service {
 namespace {

@@ -1,9 +1,9 @@
 // Several small steps: no one of them reaches the threshold, all of them together do.
 #include <cstdio>
 
-#include "service/report/markdown.hpp"
 #include "service/report/quantity.hpp"
 #include "service/report/sections.hpp"
+#include "storage/base/markdown.hpp"
 
 namespace nightjar::service {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "service/report/markdown.hpp"
 #include "service/report/quantity.hpp"
 #include "service/report/sections.hpp"
+#include "storage/base/markdown.hpp"
 #include "storage/model/metric.hpp"
 
 namespace nightjar::service {

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "service/report/apart.hpp"
-#include "service/report/markdown.hpp"
 #include "service/report/quantity.hpp"
 #include "service/report/sections.hpp"
+#include "storage/base/markdown.hpp"
 #include "storage/model/workload.hpp"
 
 namespace nightjar::service {

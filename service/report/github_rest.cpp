@@ -4,7 +4,8 @@
 #include <cctype>
 #include <charconv>
 
-#include "service/report/markdown.hpp"
+#include "storage/base/markdown.hpp"
+#include "storage/base/pattern.hpp"
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 #include "web/client.hpp"
@@ -52,17 +53,16 @@ std::chrono::seconds limit_over_in(const std::map<std::string, std::string>& hea
 }  // namespace
 
 std::optional<std::string> next_page(const std::string& link_header) {
-  for (std::size_t at = 0; (at = link_header.find('<', at)) != std::string::npos; ++at) {
-    const auto close = link_header.find('>', at);
-    if (close == std::string::npos) return std::nullopt;
-    const auto end = std::min(link_header.find('<', close), link_header.size());
-    const std::string parameters = link_header.substr(close, end - close);
-    if (parameters.find("rel=\"next\"") != std::string::npos) {
-      return link_header.substr(at + 1, close - at - 1);
-    }
-    at = close;
+  // One of <URL>; rel="next", <URL>; rel="last"
+  static const Pattern link(R"re(\s*<([^<>]+)>\s*;\s*(?i:rel)\s*=\s*"?([^";,<>]+)"?\s*(,.*)?)re");
+  std::optional<std::string> next;
+  for (std::string rest = link_header; !rest.empty();) {
+    const auto found = link.match(rest);
+    if (!found) return "";
+    if ((*found)[2] == "next") next = (*found)[1];
+    rest = (*found)[3].empty() ? "" : (*found)[3].substr(1);
   }
-  return std::nullopt;
+  return next;
 }
 
 std::variant<Transient, Permanent> failure_of(const std::string& what, unsigned status,

@@ -12,7 +12,8 @@
 
 namespace nightjar::service {
 
-// The URL of `rel="next"` in a Link header; nullopt: the last page.
+// The URL of `rel="next"` in a Link header; nullopt: the last page. Empty if the header cannot be
+// read, so nobody knows whether there is another page.
 std::optional<std::string> next_page(const std::string& link_header);
 
 // Classifies an answer other than 2xx. 403 and 429 with retry-after, with an exhausted

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <utility>
 
 #include "service/config.hpp"
 #include "service/report/github_rest.hpp"
+#include "storage/base/foreign_text.hpp"
 #include "storage/model/address.hpp"
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
@@ -38,7 +40,7 @@ std::string string_in(const json& object, const char* name) {
 // Pages make a link of it, so it is an address or nothing.
 std::string link_in(const json& object) {
   const std::string url = string_in(object, "html_url");
-  return origin_of(url) ? url : "";
+  return origin_of(url) && url == one_line(url) ? url : "";
 }
 
 std::optional<Issue> issue_in(const json& object) {
@@ -88,14 +90,19 @@ struct GithubTracker::Impl {
   std::string issue(std::int64_t number) const { return issues() + "/" + std::to_string(number); }
 
   Outcome<Answer> call(const std::string& method, const std::string& url, const json& body = {});
-  Outcome<std::optional<Issue>> in_pages(const std::string& url, int pages,
-                                         const std::string& marker);
-  Outcome<std::optional<Issue>> in_search(const std::string& marker);
+  // Hands over the list at `url` page by page until `take` returns true. Returns false if the list
+  // has more pages than `pages`. Fails if any page does not come, or what follows is not told.
+  Outcome<bool> read_list(const std::string& url, int pages,
+                          const std::function<bool(const json&)>& take);
+  // Looks for the issue in the list that `filter` makes. It was `whole`: then no issue means none.
+  Outcome<std::optional<Issue>> in_list(const std::string& filter, int pages,
+                                        const std::string& marker, bool& whole);
+  Outcome<std::optional<Issue>> in_search(const std::string& marker, bool lists_suffice);
 };
 
 Outcome<Answer> GithubTracker::Impl::call(const std::string& method, const std::string& url,
                                           const json& body) {
-  const std::string what = method + " " + url.substr(0, url.find('?'));
+  const std::string what = one_line(method + " " + url.substr(0, url.find('?')));
   const bool writes = method != "GET";
   std::string token;
   try {
@@ -139,30 +146,49 @@ Outcome<Answer> GithubTracker::Impl::call(const std::string& method, const std::
   if (const auto link = response.headers.find("link"); link != response.headers.end()) {
     answer.next = next_page(link->second);
     // The token goes nowhere else, whatever a header says.
-    if (answer.next && !answer.next->starts_with(config.api + "/")) answer.next.reset();
+    if (answer.next && !answer.next->starts_with(config.api + "/"))
+      return Transient{"GitHub's answer to " + what +
+                           " has no next page of GitHub's: " + in_quotes(link->second),
+                       std::nullopt};
   }
   return answer;
 }
 
-Outcome<std::optional<Issue>> GithubTracker::Impl::in_pages(const std::string& url, int pages,
-                                                            const std::string& marker) {
+Outcome<bool> GithubTracker::Impl::read_list(const std::string& url, int pages,
+                                             const std::function<bool(const json&)>& take) {
   std::optional<std::string> next = url;
-  std::optional<Issue> oldest;
-  for (int page = 0; page < pages && next; ++page) {
+  for (int page = 0; next; ++page) {
+    if (page == pages) return false;
     const auto outcome = call("GET", *next);
-    if (!is_value(outcome)) return failed<std::optional<Issue>>(outcome);
+    const auto* refused = std::get_if<Permanent>(&outcome);
+    if (refused && page > 0) return Transient{refused->what, std::nullopt};  // of half a list
+    if (!is_value(outcome)) return failed<bool>(outcome);
     const Answer& answer = std::get<Answer>(outcome);
-    if (!answer.body.is_array()) {
+    if (!answer.body.is_array())
       return Transient{"GitHub's answer to GET " + url + " is no list", std::nullopt};
-    }
-    // Newest first: what is found later is older.
-    if (const auto found = marked_in(answer.body, marker)) oldest = found;
+    if (take(answer.body)) return true;
     next = answer.next;
   }
+  return true;
+}
+
+Outcome<std::optional<Issue>> GithubTracker::Impl::in_list(const std::string& filter, int pages,
+                                                           const std::string& marker, bool& whole) {
+  std::optional<Issue> oldest;
+  const auto read =
+      read_list(issues() + "?" + filter + "state=all&sort=created&direction=desc&per_page=100",
+                pages, [&](const json& page) {
+                  // Newest first: what is found later is older.
+                  if (const auto found = marked_in(page, marker)) oldest = found;
+                  return false;
+                });
+  if (!is_value(read)) return failed<std::optional<Issue>>(read);
+  whole = std::get<bool>(read);
   return oldest;
 }
 
-Outcome<std::optional<Issue>> GithubTracker::Impl::in_search(const std::string& marker) {
+Outcome<std::optional<Issue>> GithubTracker::Impl::in_search(const std::string& marker,
+                                                             bool lists_suffice) {
   std::string words = marker;
   if (words.starts_with("<!-- ") && words.ends_with(" -->"))
     words = words.substr(5, words.size() - 9);
@@ -170,13 +196,18 @@ Outcome<std::optional<Issue>> GithubTracker::Impl::in_search(const std::string& 
   const auto outcome =
       call("GET", config.api + "/search/issues?q=" + encoded(query) + "&per_page=50");
   // A token that may write issues need not be allowed to search: then the lists must do.
-  if (std::holds_alternative<Permanent>(outcome)) return std::optional<Issue>{};
+  if (const auto* refused = std::get_if<Permanent>(&outcome)) {
+    if (lists_suffice) return std::optional<Issue>{};
+    return Transient{refused->what + "; there are more issues than could be read", std::nullopt};
+  }
   if (!is_value(outcome)) return failed<std::optional<Issue>>(outcome);
   const json& body = std::get<Answer>(outcome).body;
-  if (!body.is_object() || !body.contains("items")) {
-    return Transient{"GitHub's answer to the search holds no items", std::nullopt};
-  }
-  return marked_in(body["items"], marker);
+  const bool is_answer = body.is_object() && body.contains("items") && body["items"].is_array();
+  if (!is_answer) return Transient{"GitHub's answer to the search holds no items", std::nullopt};
+  auto found = marked_in(body["items"], marker);
+  if (!found && !lists_suffice && body.value("incomplete_results", json()) == true)
+    return Transient{"GitHub's search was not complete", std::nullopt};
+  return found;
 }
 
 GithubTracker::GithubTracker(GithubConfig config, const Clock& clock)
@@ -198,15 +229,16 @@ GithubTracker::GithubTracker(GithubConfig config, const Clock& clock)
 GithubTracker::~GithubTracker() = default;
 
 Outcome<std::optional<Issue>> GithubTracker::find_issue(const std::string& marker) {
-  const std::string newest = "state=all&sort=created&direction=desc&per_page=100";
-  if (!impl_->config.label.empty()) {
-    const std::string label = "labels=" + encoded(impl_->config.label) + "&";
-    const auto found = impl_->in_pages(impl_->issues() + "?" + label + newest, label_pages, marker);
+  const std::string& label = impl_->config.label;
+  bool all_labelled = false, all = false;
+  if (!label.empty()) {
+    auto found =
+        impl_->in_list("labels=" + encoded(label) + "&", label_pages, marker, all_labelled);
     if (!is_value(found) || std::get<0>(found)) return found;
   }
-  auto recent = impl_->in_pages(impl_->issues() + "?" + newest, recent_pages, marker);
+  auto recent = impl_->in_list("", recent_pages, marker, all);
   if (!is_value(recent) || std::get<0>(recent)) return recent;
-  return impl_->in_search(marker);
+  return impl_->in_search(marker, all_labelled || all);
 }
 
 Outcome<Issue> GithubTracker::open_issue(const std::string& title, const std::string& body,
@@ -219,23 +251,22 @@ Outcome<Issue> GithubTracker::open_issue(const std::string& title, const std::st
 }
 
 Outcome<bool> GithubTracker::has_comment(std::int64_t issue, const std::string& marker) {
-  std::optional<std::string> next = impl_->issue(issue) + "/comments?per_page=100";
-  for (int page = 0; next; ++page) {
-    if (page == comment_pages)
-      return Transient{"GitHub has more than " + std::to_string(comment_pages) +
-                           " pages of comments of " + impl_->issue(issue),
-                       std::nullopt};
-    const auto outcome = impl_->call("GET", *next);
-    if (!is_value(outcome)) return failed<bool>(outcome);
-    const Answer& answer = std::get<Answer>(outcome);
-    for (const json& comment : answer.body) {
-      if (comment.is_object() && string_in(comment, "body").find(marker) != std::string::npos) {
-        return true;
-      }
-    }
-    next = answer.next;
-  }
-  return false;
+  const std::string comments = impl_->issue(issue) + "/comments";
+  bool is_there = false;
+  const auto read =
+      impl_->read_list(comments + "?per_page=100", comment_pages, [&](const json& page) {
+        is_there = std::any_of(page.begin(), page.end(), [&](const json& comment) {
+          return comment.is_object() &&
+                 string_in(comment, "body").find(marker) != std::string::npos;
+        });
+        return is_there;
+      });
+  if (!is_value(read)) return read;
+  if (!std::get<bool>(read))
+    return Transient{"GitHub has more than " + std::to_string(comment_pages) +
+                         " pages of comments of " + impl_->issue(issue),
+                     std::nullopt};
+  return is_there;
 }
 
 Outcome<std::string> GithubTracker::comment(std::int64_t issue, const std::string& body) {

@@ -4,8 +4,8 @@
 #include <cstdio>
 
 #include "service/report/evidence.hpp"
-#include "service/report/markdown.hpp"
 #include "service/report/quantity.hpp"
+#include "storage/base/markdown.hpp"
 
 namespace nightjar::service {
 namespace {

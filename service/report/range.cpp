@@ -2,9 +2,9 @@
 // measured on wheels that differ. So nobody is blamed.
 #include <algorithm>
 
-#include "service/report/markdown.hpp"
 #include "service/report/quantity.hpp"
 #include "service/report/sections.hpp"
+#include "storage/base/markdown.hpp"
 
 namespace nightjar::service {
 namespace {

@@ -4,9 +4,9 @@
 #include <stdexcept>
 
 #include "service/report/evidence.hpp"
-#include "service/report/markdown.hpp"
 #include "service/report/quantity.hpp"
 #include "service/report/sections.hpp"
+#include "storage/base/markdown.hpp"
 #include "storage/model/metric.hpp"
 
 namespace nightjar::service {

@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
-#include "service/report/markdown.hpp"
 #include "service/report/quantity.hpp"
+#include "storage/base/markdown.hpp"
 #include "storage/model/metric.hpp"
 #include "storage/model/workload.hpp"
 

@@ -1,6 +1,6 @@
 // The change is real, and nothing says which commit did it: nobody is blamed.
-#include "service/report/markdown.hpp"
 #include "service/report/sections.hpp"
+#include "storage/base/markdown.hpp"
 
 namespace nightjar::service {
 namespace {

@@ -1,7 +1,7 @@
 // The wheel did it: it was compiled or packed in another way than the one before.
-#include "service/report/markdown.hpp"
 #include "service/report/quantity.hpp"
 #include "service/report/sections.hpp"
+#include "storage/base/markdown.hpp"
 
 namespace nightjar::service {
 namespace {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "storage/base/redaction.hpp"
+
 namespace nightjar {
 namespace {
 
@@ -50,28 +52,29 @@ struct PointRange {
   char32_t first, last;
 };
 
-// Unicode's Default_Ignorable_Code_Point, and notes between lines: they show as nothing, so they
-// can hide words from people that programs read. Left out are the joiners, which Persian and emoji
-// need, and the selectors of a character's variant.
-constexpr std::array<PointRange, 14> kInvisible{{{0xAD, 0xAD},
-                                                 {0x34F, 0x34F},
-                                                 {0x61C, 0x61C},
-                                                 {0x115F, 0x1160},
-                                                 {0x17B4, 0x17B5},
-                                                 {0x180B, 0x180F},
-                                                 {0x200B, 0x200B},
-                                                 {0x200E, 0x200F},
-                                                 {0x2060, 0x206F},
-                                                 {0x3164, 0x3164},
-                                                 {0xFEFF, 0xFEFF},
-                                                 {0xFFF0, 0xFFFB},
-                                                 {0x1D173, 0x1D17A},
-                                                 {0xE0000, 0xE0FFF}}};
+// What shows as nothing or as a blank, or means nothing outside one program, and so can hide words
+// from people that programs read: Default_Ignorable_Code_Point of DerivedCoreProperties.txt in
+// Unicode 16.0, blank symbols, notes between lines, and private use and noncharacters. The last two
+// of each plane are noncharacters, too. The joiners 200C and 200D are not among them.
+constexpr std::array<PointRange, 23> kInvisible{
+    {{0xAD, 0xAD},       {0x34F, 0x34F},     {0x61C, 0x61C},     {0x115F, 0x1160},
+     {0x17B4, 0x17B5},   {0x180B, 0x180F},   {0x200B, 0x200B},   {0x200E, 0x200F},
+     {0x2060, 0x206F},   {0x2800, 0x2800},   {0x3164, 0x3164},   {0xE000, 0xF8FF},
+     {0xFDD0, 0xFDEF},   {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},
+     {0xFFF0, 0xFFFB},   {0x13441, 0x13442}, {0x16FE4, 0x16FE4}, {0x1BCA0, 0x1BCA3},
+     {0x1D159, 0x1D159}, {0x1D173, 0x1D17A}, {0xE0000, 0x10FFFF}}};
 
 bool is_invisible(char32_t point) {
-  return std::any_of(kInvisible.begin(), kInvisible.end(), [&](const PointRange& range) {
-    return point >= range.first && point <= range.last;
-  });
+  if (point < kInvisible[0].first) return false;
+  return (point & 0xFFFE) == 0xFFFE ||
+         std::any_of(kInvisible.begin(), kInvisible.end(), [&](const PointRange& range) {
+           return point >= range.first && point <= range.last;
+         });
+}
+
+// Persian and emoji join or part their characters with these.
+bool is_joiner(char32_t point) {
+  return point == 0x200C || point == 0x200D;
 }
 
 }  // namespace
@@ -88,23 +91,24 @@ std::string valid_utf8(std::string_view text) {
 
 std::string one_line(std::string_view text) {
   std::string line;
+  char32_t last = 0;  // that is in the line
   while (!text.empty()) {
     const std::size_t length = sequence_length(text);
     if (length == 0) {
       line += replacement;
+      last = 0;
       text.remove_prefix(1);
       while (!text.empty() && is_continuation(text[0])) text.remove_prefix(1);
       continue;
     }
     const std::string_view sequence = text.substr(0, length);
     const char32_t point = code_point(sequence);
-    if (is_control(point))
-      line += ' ';
-    else if (!is_invisible(point))
-      line += sequence;
     text.remove_prefix(length);
+    if (is_invisible(point) || (is_joiner(point) && (last < 0x80 || is_joiner(last)))) continue;
+    last = is_control(point) ? ' ' : point;
+    line += is_control(point) ? std::string_view(" ") : sequence;
   }
-  return line;
+  return without_secrets(std::move(line));
 }
 
 std::string shortened(std::string_view text, std::size_t characters) {

@@ -13,7 +13,8 @@ namespace nightjar {
 std::string valid_utf8(std::string_view text);
 
 // Any bytes as valid UTF-8 on one line: broken sequences become U+FFFD, control characters (bidi
-// overrides included) and line ends a space. Characters that nobody sees are left out.
+// overrides included) and line ends a space. Characters that nobody sees are left out, and so are
+// secrets of this process (redaction.hpp).
 std::string one_line(std::string_view text);
 
 // At most `characters` code points of one_line(text), the last one an ellipsis if some were cut.

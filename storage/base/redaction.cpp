@@ -1,17 +1,76 @@
 #include "storage/base/redaction.hpp"
 
+#include <algorithm>
+#include <atomic>
+#include <bitset>
 #include <charconv>
+#include <mutex>
 #include <openssl/evp.h>
+#include <shared_mutex>
+#include <vector>
 
 namespace nightjar {
 namespace {
 
 constexpr std::string_view kAfterScheme = "://", kHidden = "***";
-constexpr std::size_t kShortest = 4;  // characters; a shorter secret would hide half of each text
+constexpr std::size_t kShortest = 8;  // characters
 
-// User, password and host of a URL whose scheme is cut off.
-std::string_view authority_of(std::string_view rest) {
-  return rest.substr(0, rest.find_first_of("/?# \t\r\n'\"<>"));
+struct Secrets {
+  std::atomic<bool> any = false;
+  std::shared_mutex mutex;       // of what follows
+  std::vector<std::string> all;  // in each form but those that spelled() knows
+  std::bitset<256> begins;       // the bytes that one can begin with
+};
+
+Secrets& secrets() {
+  static Secrets of_this_process;
+  return of_this_process;
+}
+
+// Without what fills up the last group.
+std::string base64_of(const std::string& text) {
+  std::string out(4 * (text.size() / 3 + 1) + 1, '\0');
+  const int size = ::EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
+                                     reinterpret_cast<const unsigned char*>(text.data()),
+                                     static_cast<int>(text.size()));
+  out.resize(static_cast<std::size_t>(size));
+  return out.substr(0, out.find('='));
+}
+
+void add(Secrets& to, std::string form) {
+  if (form.size() < kShortest || std::find(to.all.begin(), to.all.end(), form) != to.all.end())
+    return;
+  for (const char first : {form[0], '%', '\\'}) to.begins.set(static_cast<unsigned char>(first));
+  to.all.push_back(std::move(form));
+}
+
+void add_base64(Secrets& to, const std::string& secret) {
+  std::string form = base64_of(secret);
+  add(to, form);
+  std::replace(form.begin(), form.end(), '+', '-');  // as URLs have it
+  std::replace(form.begin(), form.end(), '/', '_');
+  add(to, std::move(form));
+}
+
+// How many characters at the begin of `text` spell the secret, each by itself, after a backslash,
+// or as %2F; 0 if they do not.
+std::size_t spelled(std::string_view text, std::string_view secret) {
+  std::size_t at = 0;
+  for (const char c : secret) {
+    const std::string_view rest = text.substr(at);
+    unsigned byte = 0;
+    if (rest.starts_with(c))
+      at += 1;
+    else if (rest.size() > 1 && rest[0] == '\\' && rest[1] == c)
+      at += 2;
+    else if (rest.size() > 2 && rest[0] == '%' &&
+             std::from_chars(rest.data() + 1, rest.data() + 3, byte, 16).ptr == rest.data() + 3 &&
+             byte == static_cast<unsigned char>(c))
+      at += 3;
+    else
+      return 0;
+  }
+  return at;
 }
 
 std::string percent_decoded(std::string_view text) {
@@ -27,16 +86,62 @@ std::string percent_decoded(std::string_view text) {
   return out;
 }
 
-std::string base64_of(const std::string& text) {
-  std::string out(4 * (text.size() / 3 + 1) + 1, '\0');
-  const int size = ::EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                                     reinterpret_cast<const unsigned char*>(text.data()),
-                                     static_cast<int>(text.size()));
-  out.resize(static_cast<std::size_t>(size));
-  return out;
+// User, password and host of a URL whose scheme is cut off.
+std::string_view authority_of(std::string_view rest) {
+  return rest.substr(0, rest.find_first_of("/?# \t\r\n'\"<>"));
 }
 
-// The text with the user name and password of each URL in it left out.
+}  // namespace
+
+void keep_secret(const std::string& secret) {
+  if (secret.size() < kShortest) return;
+  Secrets& known = secrets();
+  const std::unique_lock lock(known.mutex);
+  add(known, secret);
+  add_base64(known, secret);
+  known.any = true;
+}
+
+void keep_login(const std::string& user, const std::string& password) {
+  keep_secret(password.empty() ? user : password);
+  Secrets& known = secrets();
+  const std::unique_lock lock(known.mutex);
+  add_base64(known, user + ":" + password);
+  known.any = !known.all.empty();
+}
+
+void keep_login_in(std::string_view url) {
+  const auto scheme = url.find(kAfterScheme);
+  url.remove_prefix(scheme == url.npos ? 0 : scheme + kAfterScheme.size());
+  const std::string_view authority = authority_of(url);
+  const auto user_ends = authority.rfind('@');
+  if (user_ends == authority.npos) return;
+  const std::string_view both = authority.substr(0, user_ends);
+  const auto colon = std::min(both.find(':'), both.size());
+  keep_login(percent_decoded(both.substr(0, colon)),
+             percent_decoded(both.substr(std::min(colon + 1, both.size()))));
+}
+
+std::string without_secrets(std::string text) {
+  Secrets& known = secrets();
+  if (!known.any) return text;
+  const std::shared_lock lock(known.mutex);
+  const std::string_view all = text;
+  std::string out;
+  std::size_t copied = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!known.begins.test(static_cast<unsigned char>(all[i]))) continue;
+    std::size_t longest = 0;
+    for (const std::string& secret : known.all)
+      longest = std::max(longest, spelled(all.substr(i), secret));
+    if (longest == 0) continue;
+    out.append(all.substr(copied, i - copied)).append(kHidden);
+    copied = i + longest;
+    i = copied - 1;
+  }
+  return copied == 0 ? text : out.append(all.substr(copied));
+}
+
 std::string without_credentials(std::string_view text) {
   std::string out;
   for (auto at = text.find(kAfterScheme); at != text.npos; at = text.find(kAfterScheme)) {
@@ -46,48 +151,6 @@ std::string without_credentials(std::string_view text) {
     if (user_ends != text.npos) text.remove_prefix(user_ends + 1);
   }
   return out.append(text);
-}
-
-}  // namespace
-
-Redaction::Redaction(const std::string& user, const std::string& password) {
-  add(password);
-  add(base64_of(user + ":" + password));
-}
-
-Redaction Redaction::of_url(std::string_view url) {
-  const auto scheme = url.find(kAfterScheme);
-  if (scheme == url.npos) return {};
-  const std::string_view authority = authority_of(url.substr(scheme + kAfterScheme.size()));
-  const auto user_ends = authority.rfind('@');
-  if (user_ends == authority.npos) return {};
-  const std::string_view both = authority.substr(0, user_ends);
-  const auto colon = both.find(':');
-  const std::string user = percent_decoded(both.substr(0, colon));
-  if (colon == both.npos) {
-    // A token may stand in the place of the user. One that logs in by a key is no secret.
-    if (url.starts_with("ssh") || url.starts_with("git+ssh")) return {};
-    Redaction token(user, "");
-    token.add(user);
-    token.add(std::string(both));
-    return token;
-  }
-  const std::string_view password = both.substr(colon + 1);
-  Redaction login(user, percent_decoded(password));
-  login.add(std::string(password));
-  return login;
-}
-
-void Redaction::add(std::string secret) {
-  if (secret.size() >= kShortest) secrets_.push_back(std::move(secret));
-}
-
-std::string Redaction::operator()(std::string_view text) const {
-  std::string out = without_credentials(text);
-  for (const std::string& secret : secrets_)
-    for (auto at = out.find(secret); at != out.npos; at = out.find(secret, at + kHidden.size()))
-      out.replace(at, secret.size(), kHidden);
-  return out;
 }
 
 }  // namespace nightjar

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "storage/base/foreign_text.hpp"
+#include "storage/base/markdown.hpp"
+
 namespace nightjar {
 namespace {
 
@@ -21,6 +24,16 @@ std::vector<std::size_t> widths_of(const TextTable& table, bool markdown) {
   return widths;
 }
 
+// The table with nothing in its cells that a terminal or Markdown would obey.
+TextTable harmless(TextTable table, bool markdown) {
+  const auto mend = [markdown](std::vector<std::string>& cells) {
+    for (std::string& cell : cells) cell = markdown ? plain(cell) : one_line(cell);
+  };
+  mend(table.head);
+  for (auto& row : table.rows) mend(row);
+  return table;
+}
+
 }  // namespace
 
 std::size_t text_width(const std::string& text) {
@@ -28,7 +41,8 @@ std::size_t text_width(const std::string& text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-std::string table_text(const TextTable& table, bool markdown) {
+std::string table_text(const TextTable& with, bool markdown) {
+  const TextTable table = harmless(with, markdown);
   const auto widths = widths_of(table, markdown);
   const auto line = [&](const std::vector<std::string>& cells) {
     std::string text = markdown ? "|" : "";

@@ -16,7 +16,8 @@ struct TextTable {
 
 // How many columns of a terminal a text takes: a character of UTF-8, such as ±, counts once.
 std::size_t text_width(const std::string& text);
-// A line each, the head first.
-std::string table_text(const TextTable& table, bool markdown);
+// A line each, the head first. Cells are any text: they show as written, and neither a terminal nor
+// Markdown obeys what they hold.
+std::string table_text(const TextTable& with, bool markdown);
 
 }  // namespace nightjar

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "storage/model/accuracy.hpp"
@@ -32,6 +33,13 @@ struct HistoryNight {
   std::string origin;  // the file it comes from, for people
   std::vector<HistoryValue> values;
 };
+
+// The date in a nightly's version: 2.9.0.dev20260820+cu130.
+std::optional<Time> time_in_version(std::string_view version);
+
+// Why nobody can have measured the night by `now`: its time or its version's date is more than a
+// day later. It would stay the newest night for ever. nullopt: somebody can.
+std::optional<std::string> future_in(const HistoryNight& night, Time now);
 
 // What a history may have at most; longer ones are sent in parts.
 inline constexpr std::size_t most_imported_nights = 1'000;

@@ -18,9 +18,15 @@ TEST_CASE("Text is one line of valid UTF-8 whatever bytes a commit holds") {
 }
 
 TEST_CASE("What nobody can see is left out, what writing needs is not") {
-  CHECK(one_line("a\u200Bb\u2060c\uFEFFd\u00ADe\U000E0041\U000E007Ff\u3164") == "abcdef");
+  for (const std::string hidden :
+       {"\u00AD",     "\u034F",     "\u115F",     "\u1160",     "\u200B",     "\u200C",
+        "\u2060",     "\u2800",     "\u3164",     "\uE000",     "\uFDD0",     "\uFE0F",
+        "\uFEFF",     "\uFFA0",     "\uFFFF",     "\U0001BCA0", "\U0001FFFE", "\U000E0041",
+        "\U000E007F", "\U000E0100", "\U000F0000", "\U0010FFFD"})
+    CHECK(one_line("a" + hidden + "b") == "ab");
+  CHECK(one_line("\u06CC\u200C\u200D\u200Cx\u200C") == "\u06CC\u200Cx");
   for (const std::string kept : {"\u0645\u06CC\u200C\u062E\u0648\u0627\u0647\u0645",
-                                 "\U0001F469\u200D\U0001F4BB", "\u2764\uFE0F"})
+                                 "\U0001F469\u200D\U0001F4BB", "\u2764", "\uFFFD"})
     CHECK(one_line(kept) == kept);
 }
 

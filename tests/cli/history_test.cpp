@@ -202,6 +202,14 @@ TEST_CASE("Records of the benchmark database keep their samples, and each tells 
   CHECK(lines.left_out[0].find("record 3: its metric has no name") == 0);
   CHECK_THROWS_WITH(read_database({"r.jsonl", flat + "\n{\"metric\": {\n"}),
                     Catch::Contains("line 2"));
+
+  std::string late = flat;
+  late.replace(late.find("1755675000"), 10, "4102444800");
+  const Reading past = read_database({"r.jsonl", flat + "\n" + late + "\n"});
+  CHECK(past.nights.size() == 1);
+  REQUIRE(past.left_out.size() == 1);
+  CHECK(past.left_out[0] ==
+        "all 2 values of a night: its time or the date in its version, 2100-01-01, is yet to come");
 }
 
 TEST_CASE("asv's results are a value for each combination of parameters, in both versions") {

@@ -227,7 +227,7 @@ def cpu_seconds(pid):
 def test_a_password_of_an_index_is_told_to_that_index_alone(world, trap):
     index = HostileIndex(login=("reader", SECRET))
     offer(index, "helper", "1.0")
-    index.redirect("/leads/", f"{trap.url}/leads/")
+    index.redirect("/leads/", f"{trap.url}/{SECRET}/leads/")
     w = world(environment={"indexes": [index.url], "uv": str(UV), "timeout": 60})
     w.write_secret("logins", f"machine 127.0.0.1:{index.url.rpartition(':')[2]} login reader "
                              f"password {SECRET}")

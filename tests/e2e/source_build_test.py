@@ -65,7 +65,7 @@ class Site(World):
             "--service",
             self.url,
             "--token-file",
-            self.folder / "runner.token",
+            self.folder / "builder.token",
             "--name",
             name,
             "--cache",

@@ -229,7 +229,7 @@ class World:
         self.config = folder / "nightjar.toml"
         self.port_file = folder / "port"
         self.tokens = {role: f"{role}-token-for-tests"
-                       for role in ("read", "import", "runner", "admin")}
+                       for role in ("read", "import", "runner", "builder", "admin")}
         self.processes = {}
         self.environment = {}  # see environment_of
         self.overrides = overrides

@@ -41,7 +41,6 @@ class Upstream {
             .path = folder_ / "copy.git",
             .limits = {},
             .login = {},
-            .redaction = {},
             .progress = {}};
   }
 
@@ -309,7 +308,6 @@ TEST_CASE("a password in the address of a remote is in no message") {
   Upstream upstream;
   auto options = upstream.options();
   options.url = "http://me:s3cr3tword@127.0.0.1:1/repository.git";
-  options.redaction = Redaction::of_url(options.url);
   Repository repository(options);
   const auto nobody = *CommitSha::parse(std::string(40, 'e'));
   CHECK_THROWS_WITH(repository.fetch(), Catch::Contains("cannot fetch http://127.0.0.1:1/rep") &&

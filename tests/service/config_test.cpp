@@ -352,7 +352,7 @@ TEST_CASE("what is wrong in a configuration is told in lines that name file, lin
        ":8: token.machine_classes: must hold fingerprints"},
       {"classes of a reader",
        "[[token]]\nname = \"a\"\nrole = \"read\"\nmachine_classes = [\"lab\"]\n",
-       ":8: token.machine_classes: is only for a token of role \"runner\""},
+       ":8: token.machine_classes: is only for a token of role \"runner\" or \"builder\""},
       {"token itself", "[[token]]\nname = \"a\"\nrole = \"read\"\nsha256 = \"secret\"\n",
        ":8: token.sha256: must be the token's SHA-256"},
       {"number for a share", "[detection]\nthreshold = 7\n",
@@ -457,7 +457,7 @@ TEST_CASE("tokens of runners that no machine class binds are named") {
   config.tokens = {{"reader", web::Role::read, ""},
                    {"bound", web::Role::runner, "", {lab}},
                    {"first", web::Role::runner, ""},
-                   {"second", web::Role::runner, ""}};
+                   {"second", web::Role::builder, ""}};
   CHECK_THAT(*unbound_runner_tokens(config),
              Contains("any machine class: first, second; name each token's machine_classes"));
 }

@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <sqlite3.h>
 #include <sys/wait.h>
 
 #include <catch2/catch.hpp>
@@ -133,16 +134,42 @@ TEST_CASE("a copy that is no sound database of ours is refused, and nothing chan
   CHECK_FALSE(fs::exists(restoring_file(path)));
 }
 
-TEST_CASE("a copy that would do something by itself is refused") {
+TEST_CASE("a copy with another schema than its version has is refused, and told what differs") {
   Folder folder;
   const auto copy = noted(folder.path / "a.db", "here");
-  const auto sql = GENERATE(
-      "CREATE TRIGGER t AFTER INSERT ON audit BEGIN UPDATE note SET value = 'x'; END",
-      "CREATE VIEW v AS SELECT * FROM note", "CREATE VIRTUAL TABLE t USING rtree(id, a, b)");
-  connect(copy, Access::write)->execute(sql);
-  CHECK_THAT(error_of(copy, folder.path / "b.db"),
-             Catch::Contains("has triggers, views or virtual"));
+  const auto [sql, told] = GENERATE(table<const char*, const char*>({
+      {"CREATE TRIGGER t AFTER INSERT ON audit BEGIN UPDATE note SET value = 'x'; END",
+       "has trigger 't', which is not in schema version 39"},
+      {"CREATE VIEW v AS SELECT * FROM note", "has view 'v', which"},
+      {"CREATE VIRTUAL TABLE t USING rtree(id, a, b)", "has table 't', which"},
+      {"CREATE INDEX \"i\n\" ON note (value)", "has index 'i ', which"},
+      {"ALTER TABLE note ADD COLUMN more TEXT", "has another table 'note' than"},
+      {"DROP INDEX build_by_commit", "lacks index 'build_by_commit' of"},
+      {"PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, "
+       "'''overlay''', '''over--' || char(10) || 'lay''') WHERE name = 'build'",
+       "has another table 'build' than"},
+  }));
+  {
+    const auto connection = connect(copy, Access::write);
+    sqlite3_db_config(connection->connection, SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
+    connection->execute(sql);
+  }
+  CHECK_THAT(error_of(copy, folder.path / "b.db"), Catch::Contains(told));
   CHECK_FALSE(fs::exists(folder.path / "b.db"));
+}
+
+TEST_CASE("statistics of a copy, and how its schema is spaced, are no difference") {
+  Folder folder;
+  const auto copy = noted(folder.path / "a.db", "here");
+  {
+    const auto connection = connect(copy, Access::write);
+    sqlite3_db_config(connection->connection, SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
+    connection->execute(
+        "ANALYZE; PRAGMA writable_schema = ON;"
+        "UPDATE sqlite_master SET sql = replace(sql, ',', ', -- a note' || char(10)) "
+        "WHERE name = 'note'");
+  }
+  CHECK_FALSE(restore(copy, folder.path / "b.db", tonight));
 }
 
 TEST_CASE("the database cannot be restored from itself") {

@@ -379,6 +379,8 @@ TEST_CASE("Roles decide who may do what") {
   config.open_reads = false;
   config.authenticate = [](std::string_view token) -> std::optional<Principal> {
     if (token == "r") return Principal{"reader", Role::read};
+    if (token == "m") return Principal{"lab", Role::runner};
+    if (token == "b") return Principal{"workshop", Role::builder};
     if (token == "a") return Principal{"boss", Role::admin};
     return std::nullopt;
   };
@@ -388,6 +390,8 @@ TEST_CASE("Roles decide who may do what") {
   Served served(std::move(config));
   served.server->add(route(Method::get, "/open", name));
   served.server->add(route(Method::get, "/read", name, Role::read));
+  served.server->add(route(Method::get, "/job", name, Role::runner));
+  served.server->add(route(Method::get, "/wheel", name, Role::builder));
   served.server->add(route(Method::get, "/admin", name, Role::admin));
   served.start();
   RawClient client(served.server->port());
@@ -400,6 +404,10 @@ TEST_CASE("Roles decide who may do what") {
   CHECK(client.get("/read", "Authorization: Basic r\r\n").status == 401);
   CHECK(client.get("/read", "Authorization: bearer r\r\n").body == "reader");
   CHECK(client.get("/admin", "Authorization: Bearer r\r\n").status == 403);
+  CHECK(client.get("/wheel", "Authorization: Bearer m\r\n").status == 403);
+  for (const auto* path : {"/job", "/wheel"})
+    CHECK(client.get(path, "Authorization: Bearer b\r\n").body == "workshop");
+  CHECK(client.get("/admin", "Authorization: Bearer b\r\n").status == 403);
   CHECK(client.get("/admin", "Authorization: Bearer a\r\n").body == "boss");
 }
 

@@ -16,6 +16,7 @@ Account account_of(Role role) {
     case Role::import:
       return Account::imports;
     case Role::runner:
+    case Role::builder:
       return Account::agents;
     case Role::admin:
       return Account::admins;

@@ -8,7 +8,8 @@ namespace nightjar::web {
 
 bool may_act_as(Role role, Role needed) {
   return role == needed || role == Role::admin || needed == Role::none ||
-         (needed == Role::read && role != Role::none);
+         (needed == Role::read && role != Role::none) ||
+         (needed == Role::runner && role == Role::builder);
 }
 namespace {
 

@@ -18,9 +18,9 @@ namespace nightjar::web {
 
 NIGHTJAR_ENUM(Method, get, head, post, put, patch, del);
 std::string method_text(Method method);  // as in a request line: "GET"
-// none: open to all. Each of the others may also read, and admin may do everything; import and
-// runner have nothing else in common.
-NIGHTJAR_ENUM(Role, none, read, import, runner, admin);
+// none: open to all. Each of the others may also read, builder may do what runner may, and admin
+// may do everything; import and runner have nothing else in common.
+NIGHTJAR_ENUM(Role, none, read, import, runner, builder, admin);
 bool may_act_as(Role role, Role needed);
 
 class Charge;

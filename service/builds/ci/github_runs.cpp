@@ -70,16 +70,14 @@ GithubRuns::Page GithubRuns::get(const std::string& url, const CommitSha& commit
   const web::ClientResponse& response = *result.response;
   if (response.status == 304 && known != remembered_.end()) return known->second;
   if (response.status != 200) throw refusal("GET " + url, response, clock_.now());
-  Page page{value_of(response.headers, "etag"),
-            next_page(value_of(response.headers, "link")).value_or(""),
-            {}};
+  Page page{value_of(response.headers, "etag"), next_page(value_of(response.headers, "link")), {}};
   try {
     take_runs(response.body, commit, repository_, page.runs);
   } catch (const nlohmann::json::exception& error) {
     throw Unanswered("GET " + url + ": GitHub's answer makes no sense: " + error.what());
   }
-  if (!page.next.empty() && !page.next.starts_with(api_ + "/"))
-    throw Unanswered("GET " + url + ": the next page would be elsewhere, " + in_quotes(page.next));
+  if (page.next && !page.next->starts_with(api_ + "/"))
+    throw Unanswered("GET " + url + ": the next page would be elsewhere, " + in_quotes(*page.next));
   if (remembered_.size() >= most_remembered) remembered_.clear();
   if (!page.etag.empty()) remembered_[url] = page;
   return page;
@@ -87,13 +85,13 @@ GithubRuns::Page GithubRuns::get(const std::string& url, const CommitSha& commit
 
 std::vector<WorkflowRun> GithubRuns::runs_of(const CommitSha& commit) {
   std::vector<WorkflowRun> runs;
-  std::string url =
+  std::optional<std::string> url =
       api_ + "/repos/" + repository_ + "/actions/runs?head_sha=" + commit.str() + "&per_page=100";
-  for (int count = 0; !url.empty(); ++count) {
+  for (int count = 0; url; ++count) {
     if (count == most_run_pages)
       throw Unanswered("GitHub has more than " + std::to_string(most_run_pages) +
                        " pages of runs of " + commit.brief());
-    const Page page = get(url, commit);
+    const Page page = get(*url, commit);
     runs.insert(runs.end(), page.runs.begin(), page.runs.end());
     url = page.next;
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,8 @@ class GithubRuns {
 
  private:
   struct Page {
-    std::string etag, next;
+    std::string etag;
+    std::optional<std::string> next;  // nullopt: this is the last one
     std::vector<WorkflowRun> runs;
   };
   Page get(const std::string& url, const CommitSha& commit);

@@ -154,7 +154,12 @@ void NightReader::finish() {
     if (outcome.passed) value.values = {*outcome.passed ? 1 : kFailed};
     found_.night.values.push_back(std::move(value));
   }
-  if (!found_.night.values.empty()) reading_.nights.push_back(std::move(found_));
+  if (found_.night.values.empty()) return;
+  if (const auto why = future_in(found_.night, SystemClock().now()))
+    reading_.left_out.push_back("all " + std::to_string(found_.night.values.size()) +
+                                " values of a night: " + *why);
+  else
+    reading_.nights.push_back(std::move(found_));
 }
 
 void NightReader::add(const WorkloadWords& words, const KnownMetric& metric,
@@ -213,12 +218,6 @@ When when_of(std::string_view place) {
     rest.resize(slash == std::string::npos ? 0 : slash);
   }
   return when;
-}
-
-std::optional<Time> time_in_version(std::string_view version) {
-  const auto at = version.find(".dev20");
-  return at == std::string_view::npos ? std::nullopt
-                                      : time_in(std::string(version.substr(at + 4, 8)));
 }
 
 Time require_time(const std::optional<Time>& time) {

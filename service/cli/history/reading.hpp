@@ -77,7 +77,8 @@ class NightReader {
   void add_failure(const WorkloadWords& words, const WorkloadWords& outcome);
   // Dynamo's word, kept beside that. One that is no word of ours is left out, and a line says so.
   void add_accuracy(const WorkloadWords& words, const std::string& word);
-  // Adds the night to the reading, if it has values. Called last.
+  // Adds the night to the reading, if it has values. One that is yet to come is left out, and a
+  // line says so. Called last.
   void finish();
 
  private:
@@ -110,8 +111,6 @@ struct When {
 // What a path says: a date such as 2026-08-20, 20260820 or 20260820073000 (UTC), and a commit of 40
 // digits. The deepest folder counts first.
 When when_of(std::string_view place);
-// The date in a nightly's version: 2.9.0.dev20260820+cu130.
-std::optional<Time> time_in_version(std::string_view version);
 // Throws std::invalid_argument that says how to tell it.
 Time require_time(const std::optional<Time>& time);
 

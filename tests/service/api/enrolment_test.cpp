@@ -34,10 +34,10 @@ Reply rotate(World& world, const std::string& from, const std::string& to) {
 }
 
 Reply register_as(World& world, const std::string& name, const std::string& token,
-                  const std::string& cpu = "x") {
+                  const std::string& cpu = "x", const json& labels = json::object()) {
   return world.post("/api/v1/agent/register",
                     {{"name", name},
-                     {"labels", json::object()},
+                     {"labels", labels},
                      {"version", "1"},
                      {"workloads", {workload_text + "@1"}},
                      {"facts", {{"cpu", cpu}}}},
@@ -237,6 +237,23 @@ TEST_CASE("An enrolment can name the machine class of its runner") {
   const auto listed = world.send("GET", "/api/v1/enrolments", "admin").json["items"][0];
   CHECK(listed["machine"] == machine);
   CHECK(world.post("/api/v1/enrolments", {{"machine", 77}}, "admin").status == 422);
+}
+
+TEST_CASE("An enrolled runner is a builder only if its enrolment says so") {
+  World world;
+  const json label{{"build", "also"}};
+  enrol(world, make_enrolment(world), "lab", "own-1");
+  const auto refused = register_as(world, "lab", "own-1", "x", label);
+  CHECK(refused.status == 403);
+  CHECK_THAT(refused.json["detail"].get<std::string>(),
+             Catch::Contains(R"("builder": true (POST /api/v1/enrolments))"));
+  CHECK(register_as(world, "lab", "own-1").status == 200);
+  enrol(world, make_enrolment(world, {{"runner", "lab"}, {"builder", true}}), "lab", "own-2");
+  CHECK(register_as(world, "lab", "own-2", "x", label).status == 200);
+  REQUIRE(rotate(world, "own-2", "own-3").status == 200);
+  CHECK(register_as(world, "lab", "own-3", "x", label).status == 200);
+  const auto listed = world.send("GET", "/api/v1/enrolments", "admin").json["items"];
+  CHECK((listed[0]["builder"] == true && listed[1]["builder"] == false));
 }
 
 TEST_CASE("A configured token registers only runners of its machine classes") {

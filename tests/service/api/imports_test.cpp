@@ -115,6 +115,11 @@ TEST_CASE("A record that is no good is named, and nothing of its body is stored"
   json late = night(2, json::array());
   late["measured_at"] = "yesterday";
   CHECK(refused(history(json::array({night(1, json::array()), late})), 422) == "#/nights/1");
+  late["measured_at"] = "9999-12-31T23:59:59Z";
+  CHECK(refused(history(json::array({night(1, json::array()), late})), 422) == "#/nights/1");
+  late = night(2, json::array());
+  late["version"] = "2.15.0.dev99991231+cu130";
+  CHECK(refused(history(json::array({night(1, json::array()), late})), 422) == "#/nights/1");
   CHECK(refused({{"machine_class", ""}, {"nights", json::array()}}, 400) == "#/machine_class");
 }
 

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "storage/base/digest.hpp"
+#include "storage/runners.hpp"
 #include "tests/service/api/day.hpp"
 #include "tests/support/autocommit.hpp"
 
@@ -32,18 +33,24 @@ struct Site {
                               SourceSpec{"https://example.org/x", commit(1), "r", digest_of("r")},
                               night.id, 0, evening});
     });
-    const auto reply = world.post("/api/v1/agent/register", {{"name", "builder"},
-                                                             {"labels", {{"build", "only"}}},
-                                                             {"version", "1"},
-                                                             {"workloads", json::array()},
-                                                             {"facts", {{"cpu", "x"}}}});
-    runner = reply.json["runner"];
-    const auto claimed =
-        world.post("/api/v1/agent/claim", {{"runner", runner}, {"wait_seconds", 0}});
+    runner = register_builder("builder").json["runner"];
+    const auto claimed = claim("builder");
     REQUIRE(claimed.status == 200);
     job = claimed.json["id"];
     nonce = claimed.json["nonce"];
     CHECK(claimed.json["spec"]["source"]["recipe"] == "r");
+  }
+  Reply register_builder(const std::string& token) {
+    return world.post("/api/v1/agent/register",
+                      {{"name", "builder"},
+                       {"labels", {{"build", "only"}}},
+                       {"version", "1"},
+                       {"workloads", json::array()},
+                       {"facts", {{"cpu", "x"}}}},
+                      token);
+  }
+  Reply claim(const std::string& token) {
+    return world.post("/api/v1/agent/claim", {{"runner", runner}, {"wait_seconds", 0}}, token);
   }
   std::string path(const std::string& what) const {
     return "/api/v1/agent/jobs/" + std::to_string(job) + "/" + what;
@@ -54,11 +61,16 @@ struct Site {
                       path("wheel?attempt=" + std::to_string(attempt) + "&nonce=" + nonce +
                            "&offset=" + std::to_string(offset) +
                            "&size=" + std::to_string(wheel.size()) + "&sha256=" + hash),
-                      "runner", bytes);
+                      "builder", bytes);
   }
   Reply outcome(json result, int attempt = 1) {
     return world.post(path("outcome"),
-                      {{"attempt", attempt}, {"nonce", nonce}, {"result", std::move(result)}});
+                      {{"attempt", attempt}, {"nonce", nonce}, {"result", std::move(result)}},
+                      "builder");
+  }
+  Reply fail() {
+    return world.post(path("fail"), {{"attempt", 1}, {"nonce", nonce}, {"reason", "error: x"}},
+                      "builder");
   }
 };
 
@@ -124,13 +136,13 @@ TEST_CASE("Parts and outcomes of another attempt, or of no build, are refused") 
   CHECK(site.part(wheel.size() - 1, "xyz").status == 422);
   CHECK(site.part(0, "x", "no-hash").status == 400);
   const std::string claimed = site.path("wheel?attempt=1&nonce=") + site.nonce;
-  CHECK(site.world.send("PUT", claimed, "runner", "x").status == 400);
-  CHECK(site.world.send("PUT", site.path("wheel?attempt=1"), "runner", "x").status == 409);
+  CHECK(site.world.send("PUT", claimed, "builder", "x").status == 400);
+  CHECK(site.world.send("PUT", site.path("wheel?attempt=1"), "builder", "x").status == 409);
   CHECK(site.world
             .send("PUT",
                   "/api/v1/agent/jobs/99/wheel?attempt=1&offset=0&size=3&sha256=" +
                       digest_of("x").str(),
-                  "runner", "x")
+                  "builder", "x")
             .status == 404);
   CHECK(site.world.send("PUT", site.path("wheel"), "read", "x").status == 403);
   CHECK(site.outcome(failure_of(SourceOutcome::does_not_compile), 2).json["accepted"] == "stale");
@@ -148,7 +160,7 @@ TEST_CASE("A build's log is kept beside the database and is linked from its job"
   CHECK(site.world.get(job).json["log"] == nullptr);
   CHECK(site.world.get(job + "/log").status == 404);
   CHECK(site.world
-            .send("PUT", site.path("log?attempt=1&nonce=" + site.nonce), "runner",
+            .send("PUT", site.path("log?attempt=1&nonce=" + site.nonce), "builder",
                   "+ make\nerror: x\n")
             .status == 200);
   CHECK(site.outcome(failure_of(SourceOutcome::does_not_compile)).status == 200);
@@ -166,15 +178,58 @@ TEST_CASE("A build that the infrastructure failed, or that was given up, is queu
     CHECK(site.outcome(failure_of(SourceOutcome::infrastructure)).json["accepted"] == "stored");
   }
   SECTION("its runner does not know how") {
-    CHECK(site.world
-              .post(site.path("fail"),
-                    {{"attempt", 1}, {"nonce", site.nonce}, {"reason", "error: x"}})
-              .status == 200);
+    CHECK(site.fail().status == 200);
   }
   CHECK(job()["state"] == "queued");
   CHECK(job()["source_build"]["state"] == "waiting");
   CHECK(job()["source_build"]["failures"] == 1);
   CHECK(job()["source_build"]["reason"] == "error: x");
-  CHECK(site.world.post("/api/v1/agent/claim", {{"runner", site.runner}, {"wait_seconds", 0}})
-            .status == 204);
+  CHECK(site.claim("builder").status == 204);
+}
+
+TEST_CASE("A job leaves one whole wheel, when its builder says that it is built, and none before") {
+  Site site;
+  const auto artifacts = [&] { return site.world.artifacts.size_bytes(); };
+  const auto uploads = [&] { return site.world.context.uploads.size_bytes(); };
+  for (const char letter : {'a', 'b', 'w'}) {
+    const std::string bytes(wheel.size(), letter);
+    CHECK(site.part(0, bytes, digest_of(bytes).str()).json["complete"] == true);
+    CHECK(artifacts() == 0);
+    CHECK(uploads() == wheel.size());
+  }
+  SECTION("it is built") {
+    CHECK(site.outcome(built()).json["accepted"] == "stored");
+    CHECK(artifacts() == wheel.size());
+  }
+  SECTION("it failed") {
+    CHECK(site.outcome(failure_of(SourceOutcome::infrastructure)).json["accepted"] == "stored");
+    CHECK(artifacts() == 0);
+  }
+  SECTION("it was given up") {
+    CHECK(site.fail().status == 200);
+    CHECK(artifacts() == 0);
+  }
+  CHECK(uploads() == 0);
+}
+
+TEST_CASE("Only a token of the role builder makes wheels, and a refusal says what to do") {
+  Site site;
+  const auto refused = [&](const Reply& reply, const std::string& advice) {
+    INFO(reply.text);
+    CHECK(reply.status == 403);
+    CHECK(reply.json["title"] == "Insufficient role");
+    CHECK_THAT(reply.json["detail"].get<std::string>(),
+               Catch::Contains("without --builder") && Catch::Contains(advice));
+  };
+  refused(site.register_builder("runner"), "let the [[token]] 't-runner' have role = \"builder\"");
+  // It registered before there was the role, or with a token that had it.
+  site.fail();
+  site.world.on_writer([&] {
+    auto runner = storage::find_runner(site.world.db, RunnerId{site.runner}).value();
+    runner.token = "t-runner";
+    storage::register_runner(storage::Autocommit(site.world.db), runner);
+  });
+  site.world.clock.advance(std::chrono::hours(24));
+  refused(site.claim("runner"), "'t-runner'");
+  CHECK(site.world.get("/api/v1/jobs/" + std::to_string(site.job)).json["state"] == "queued");
 }

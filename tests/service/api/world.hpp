@@ -111,8 +111,8 @@ class World {
     Config made;
     made.service.data = data;
     made.service.port = 0;
-    for (const auto role :
-         {web::Role::read, web::Role::import, web::Role::runner, web::Role::admin})
+    for (const auto role : {web::Role::read, web::Role::import, web::Role::runner,
+                            web::Role::builder, web::Role::admin})
       made.tokens.push_back(
           {"t-" + std::string(name_of(role)), role, web::sha256(std::string(name_of(role))).str()});
     made.webhook.secret_file = data / "secret";

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "storage/base/redaction.hpp"
+
 using namespace nightjar;
 using namespace nightjar::service;
 using Catch::Contains;
@@ -91,6 +93,17 @@ TEST_CASE("only wheels of the wanted variant and Python count, broken ones are n
   CHECK_THAT(page.problems[0], Contains("dev20269999") && Contains("no wheel name"));
   CHECK_THAT(page.problems[1], Contains("ftp://") && Contains("no URL"));
   CHECK_THAT(page.problems[2], Contains("lists no nightly of torch for cpu and cp311"));
+}
+
+TEST_CASE("no build has an address that tells a secret of ours") {
+  keep_secret("correct-horse-battery");
+  const std::string link = "<a href=\"" + file("2.15.0.dev20260820") + "\">torch</a>";
+  const IndexPage page =
+      read_index_page("https://wheels.test/correct%2Dhorse-battery/torch/", link, {"cpu", "cp311"});
+  CHECK(page.wheels.empty());
+  REQUIRE(page.problems.size() == 2);
+  CHECK_THAT(page.problems[0], Catch::StartsWith("https://wheels.test/***/torch/: ") &&
+                                   Contains("is no URL that can be fetched"));
 }
 
 TEST_CASE("a page without links is no index") {

@@ -28,8 +28,13 @@ TEST_CASE("parts are appended in order, and another part changes nothing") {
   // A service that restarts goes on where the old one was.
   Uploads restarted(folder / "uploads", limits);
   CHECK(restarted.append({{1}, {9}, hash}, 3, "def") == 6);
-  CHECK(restarted.verify({{1}, {9}, hash}));
-  CHECK(nightjar::test::read_file(restarted.file({{1}, {9}, hash})) == "abcdef");
+  CHECK_FALSE(restarted.take({{1}, {9}, hash}, folder / "wheel"));
+  CHECK(restarted.finish({{1}, {9}, hash}));
+  CHECK(restarted.append({{1}, {9}, hash}, 6, "more") == 6);
+  CHECK(restarted.finish({{1}, {9}, hash}));
+  CHECK(restarted.take({{1}, {9}, hash}, folder / "wheel"));
+  CHECK(nightjar::test::read_file(folder / "wheel") == "abcdef");
+  CHECK(restarted.size_bytes() == 1);
 }
 
 TEST_CASE("what has another hash is removed, and so is all of a job when it has ended") {
@@ -37,13 +42,13 @@ TEST_CASE("what has another hash is removed, and so is all of a job when it has 
   const Sha256 hash = web::sha256("abc");
   Uploads uploads(folder / "uploads", limits);
   uploads.append({{1}, {9}, hash}, 0, "abX");
-  CHECK_FALSE(uploads.verify({{1}, {9}, hash}));
-  CHECK_FALSE(std::filesystem::exists(uploads.file({{1}, {9}, hash})));
-  uploads.append({{1}, {9}, hash}, 0, "a");
+  CHECK_FALSE(uploads.finish({{1}, {9}, hash}));
+  CHECK(uploads.size_bytes() == 0);
+  uploads.append({{1}, {9}, hash}, 0, "abc");
+  CHECK(uploads.finish({{1}, {9}, hash}));
   uploads.append({{11}, {9}, hash}, 0, "a");
   uploads.remove({1});
-  CHECK_FALSE(std::filesystem::exists(uploads.file({{1}, {9}, hash})));
-  CHECK(std::filesystem::exists(uploads.file({{11}, {9}, hash})));
+  CHECK(uploads.size_bytes() == 1);
 }
 
 TEST_CASE("What nobody added to for days is gone with the next part of another wheel") {
@@ -51,12 +56,11 @@ TEST_CASE("What nobody added to for days is gone with the next part of another w
   const Sha256 hash = web::sha256("abc");
   Uploads uploads(folder / "uploads", limits);
   uploads.append({{1}, {9}, hash}, 0, "a");
-  std::filesystem::last_write_time(
-      uploads.file({{1}, {9}, hash}),
-      std::filesystem::file_time_type::clock::now() - std::chrono::hours(72));
-  uploads.append({{2}, {9}, hash}, 0, "a");
-  CHECK_FALSE(std::filesystem::exists(uploads.file({{1}, {9}, hash})));
-  CHECK(std::filesystem::exists(uploads.file({{2}, {9}, hash})));
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "uploads"))
+    std::filesystem::last_write_time(
+        entry, std::filesystem::file_time_type::clock::now() - std::chrono::hours(72));
+  uploads.append({{2}, {9}, hash}, 0, "bc");
+  CHECK(uploads.size_bytes() == 2);
 }
 
 TEST_CASE("A job has one wheel on its way, whatever hashes its builder names") {
@@ -64,6 +68,12 @@ TEST_CASE("A job has one wheel on its way, whatever hashes its builder names") {
   Uploads uploads(folder / "uploads", limits);
   for (const char* wheel : {"a", "b", "c", "d"})
     CHECK(uploads.append({{1}, {9}, web::sha256(wheel)}, 0, std::string(900, 'x')) == 900);
+  CHECK(uploads.size_bytes() == 900);
+  for (const char letter : {'a', 'b'}) {  // also if one is whole
+    const std::string bytes(900, letter);
+    CHECK(uploads.append({{1}, {9}, web::sha256(bytes)}, 0, bytes) == 900);
+    CHECK(uploads.finish({{1}, {9}, web::sha256(bytes)}));
+  }
   CHECK(uploads.size_bytes() == 900);
 }
 

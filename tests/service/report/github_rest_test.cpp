@@ -92,7 +92,10 @@ TEST_CASE("The next page is the link that says so") {
   CHECK(next_page("<https://a/x?page=1>; rel=\"prev\", <https://a/x?page=3>; rel=\"next\", "
                   "<https://a/x?page=9>; rel=\"last\"") == "https://a/x?page=3");
   CHECK_FALSE(next_page("<https://a/x?page=1>; rel=\"first\""));
-  CHECK_FALSE(next_page("<broken; rel=\"next\""));
+  CHECK(next_page("<https://a/x?page=2>; rel=next") == "https://a/x?page=2");
+  for (const char* broken : {"<broken; rel=\"next\"", "https://a; rel=\"next\"", "<https://a>",
+                             "next", "<https://a>; rel=\"last\" <https://b>; rel=\"next\""})
+    CHECK(next_page(broken) == "");
   CHECK_FALSE(next_page(""));
 }
 

@@ -203,19 +203,21 @@ struct LyingGithub {
   int asked = 0;
   SystemClock clock;
 
+  // `next` is the path of the page that follows, or a whole header Link.
   void answer(web::Method method, const std::string& path, const json& body,
               const std::string& next = "") {
     site.server->add(web::route(method, path, [=, this](const web::Request&, web::Respond respond) {
       ++asked;
       auto response = web::json_response(body.dump());
       if (!next.empty())
-        response.headers.emplace_back("Link", "<" + url() + next + ">; rel=\"next\"");
+        response.headers.emplace_back(
+            "Link", next.starts_with('/') ? "<" + url() + next + ">; rel=\"next\"" : next);
       respond(response);
     }));
   }
   std::string url() const { return "http://127.0.0.1:" + std::to_string(site.server->port()); }
   GithubTracker tracker() const {
-    ::setenv("NIGHTJAR_GITHUB_TOKEN", "t", 1);
+    ::setenv("NIGHTJAR_GITHUB_TOKEN", "ghp_told-to-nobody", 1);
     return GithubTracker({url(), "octo/perf", "", "nightjar", 5000ms}, clock);
   }
   ~LyingGithub() { ::unsetenv("NIGHTJAR_GITHUB_TOKEN"); }
@@ -232,6 +234,48 @@ TEST_CASE("Comments without end are asked for a hundred pages long") {
   CHECK_THAT(transient(tracker.has_comment(1, "none")).what,
              Catch::Contains("more than 100 pages of comments"));
   CHECK(github.asked == 100);
+}
+
+TEST_CASE("A list that could not be read whole says nothing about what is not in it") {
+  LyingGithub github;
+  const std::string issues = "/repos/octo/perf/issues", comments = issues + "/1/comments";
+  const std::string next =
+      GENERATE("/repos/octo/perf/gone", "<http://127.0.0.1:1/x>; rel=\"next\"", "<broken", "list");
+  const auto first = next == "list" ? json::object() : json::array();
+  for (const auto& path : {issues, comments})
+    github.answer(web::Method::get, path, first, next == "list" ? "" : next);
+  github.answer(web::Method::get, "/search/issues", {{"items", json::array()}});
+  github.site.start();
+  auto tracker = github.tracker();
+  transient(tracker.find_issue("marker"));
+  transient(tracker.has_comment(1, "marker"));
+}
+
+TEST_CASE("Where neither lists nor search tell of all issues none is filed") {
+  LyingGithub github;
+  const std::string issues = "/repos/octo/perf/issues";
+  github.answer(web::Method::get, issues, json::array(), issues);
+  SECTION("the search is refused") {}
+  SECTION("the search was not complete") {
+    github.answer(web::Method::get, "/search/issues",
+                  {{"items", json::array()}, {"incomplete_results", true}});
+  }
+  github.site.start();
+  auto tracker = github.tracker();
+  transient(tracker.find_issue("marker"));
+}
+
+TEST_CASE("A token that GitHub repeats is in no message") {
+  LyingGithub github;
+  github.site.server->add(
+      web::route(web::Method::post, "/repos/octo/perf/issues",
+                 [](const web::Request& request, web::Respond respond) {
+                   const std::string said = "you sent " + request.headers.at("authorization");
+                   respond(web::json_response(json{{"message", said}}.dump(), 422));
+                 }));
+  github.site.start();
+  CHECK_THAT(permanent(github.tracker().open_issue("title", "body", {})).what,
+             Catch::EndsWith(": you sent Bearer ***"));
 }
 
 TEST_CASE("An issue has a number, and a link that is an address") {

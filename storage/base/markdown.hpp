@@ -8,7 +8,7 @@
 
 #include "storage/base/foreign_text.hpp"
 
-namespace nightjar::service {
+namespace nightjar {
 
 // one_line(text) that shows as written: no markup, no HTML, no table border, and it neither
 // mentions
@@ -26,4 +26,4 @@ std::string shell_word(std::string_view text);
 std::string table(const std::vector<std::string>& columns,
                   const std::vector<std::vector<std::string>>& rows);
 
-}  // namespace nightjar::service
+}  // namespace nightjar

@@ -1,10 +1,10 @@
-#include "service/report/markdown.hpp"
+#include "storage/base/markdown.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
 
-namespace nightjar::service {
+namespace nightjar {
 namespace {
 
 constexpr std::string_view zero_width_space = "\xE2\x80\x8B";
@@ -94,4 +94,4 @@ std::string table(const std::vector<std::string>& columns,
   return head + "\n" + rule + "\n" + body;
 }
 
-}  // namespace nightjar::service
+}  // namespace nightjar

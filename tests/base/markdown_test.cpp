@@ -1,8 +1,8 @@
-#include "service/report/markdown.hpp"
+#include "storage/base/markdown.hpp"
 
 #include <catch2/catch.hpp>
 
-using namespace nightjar::service;
+using namespace nightjar;
 
 TEST_CASE("Plain text shows as written and reaches nobody") {
   const std::string zwsp = "\xE2\x80\x8B";

@@ -1,0 +1,18 @@
+// What the programs say to people: lines in which nothing of others steers a terminal. JSON and
+// Markdown go out as they are.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace nightjar {
+
+// Like fprintf(). What is between the format's line ends, at its begin and its end, is one line as
+// one_line() has it, whatever the values hold.
+[[gnu::format(printf, 2, 3)]] void say(std::FILE* to, const char* format, ...);
+
+// The text with each of its lines as one_line() has it.
+std::string shown_lines(std::string_view text);
+
+}  // namespace nightjar

@@ -1,0 +1,37 @@
+#include "storage/base/terminal.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "storage/base/text_table.hpp"
+
+using namespace nightjar;
+
+namespace {
+
+std::string said(const std::string& value) {
+  std::FILE* file = std::tmpfile();
+  say(file, "\nbegin %s end\n", value.c_str());
+  std::rewind(file);
+  std::string text(200, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file));
+  std::fclose(file);
+  return text;
+}
+
+const std::string kSteering = "a\x1b]8;;http://x\x1b\\b\r\nc\u202Ed|*e*";
+
+}  // namespace
+
+TEST_CASE("A line says what it was given and steers no terminal") {
+  CHECK(said("x") == "\nbegin x end\n");
+  CHECK(said("\n" + kSteering) == "\nbegin  a ]8;;http://x \\b  c d|*e* end\n");
+  CHECK(shown_lines("one\n\ntw\x1bo\nrest\r") == "one\n\ntw o\nrest ");
+}
+
+TEST_CASE("A cell is shown as text, on a terminal and in Markdown") {
+  const TextTable table{{"name"}, {{kSteering}}, 1};
+  CHECK(table_text(table, false) == "name\na ]8;;http://x \\b  c d|*e*\n");
+  CHECK(table_text(table, true) ==
+        "| name                             |\n|---|\n"
+        "| a \\]8;;http:\u200B//x \\\\b  c d\\|\\*e\\* |\n");
+}
