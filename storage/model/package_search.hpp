@@ -44,7 +44,7 @@ inline bool can_be_measured(const PackageMix& mix) {
          mix.state == MixState::locked;
 }
 
-struct PackageSearch {
+struct PackageSearch : SearchTally {
   PackageSearchId id;
   RegressionId regression;
   int number = 0;  // of the regression's searches
@@ -54,16 +54,9 @@ struct PackageSearch {
   BuildId wheel;                           // that all environments have
   std::optional<LockedPackage> held = {};  // every environment has it, the good end, too
   std::vector<PackageMix> mixes;           // by position
-  std::vector<NamedStep> found;            // may be several; by position
-  std::vector<CellMass> posterior;         // by position, the likeliest first
   std::string rule;                        // why it ended so
-  int runs = 0, sessions = 0;              // that the posterior rests on
-  double spent_seconds = 0;                // of measuring, in the search's own sessions
-  double expected_runs = 0;                // rough rest until an answer
   int failures = 0;                        // of the indexes to answer
   std::optional<Time> not_before = {};     // they are not asked again before
-  Time started_at{};
-  std::optional<Time> finished_at = {};
 };
 // A commit between the ends that changed a file which pins versions.
 struct PinMove {

@@ -68,7 +68,7 @@ struct RegressionChange {
 // range: it goes on if a commit that had no build gets one.
 NIGHTJAR_ENUM(BisectionState, open, culprit, not_reproduced, inconclusive, range);
 
-struct Bisection {
+struct Bisection : SearchTally {
   BisectionId id;
   // What it explains: one of the two.
   std::optional<RegressionId> regression;
@@ -77,14 +77,7 @@ struct Bisection {
   BisectionState state = BisectionState::open;
   std::vector<CommitSha> commits;  // [0] is the good end's commit, the last one the bad end's
   BuildId good, bad;
-  std::vector<CellMass> posterior;  // by position in `commits`, the likeliest first; the latest
   std::optional<SearchOutcome> outcome;  // nullopt: it is open, or was given up
-  std::vector<NamedStep> found;          // what it named, by position in `commits`
-  double spent_seconds = 0;              // of measuring, in the search's own sessions
-  double expected_runs = 0;              // rough rest until an answer
-  Time started_at{};
-  std::optional<Time> finished_at;
-  int runs = 0, sessions = 0;  // that the posterior rests on, the confirmation's included
 };
 
 // One job of a bisection: `session` numbers the sessions of the search from 0; jobs that continued

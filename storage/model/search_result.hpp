@@ -1,7 +1,11 @@
 // What a search came to and what it believes, by position in the range that it searches.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "storage/model/enum.hpp"
+#include "storage/model/time.hpp"
 
 namespace nightjar {
 
@@ -30,6 +34,17 @@ struct CellMass {
   double probability = 0;
 
   bool operator==(const CellMass&) const = default;
+};
+
+// What a search has done, believes and found so far, whatever it searches.
+struct SearchTally {
+  std::vector<CellMass> posterior;  // the likeliest first
+  std::vector<NamedStep> found;     // what it named; may be several
+  int runs = 0, sessions = 0;       // that the posterior rests on, the confirmation's included
+  double spent_seconds = 0;         // of measuring, in the search's own sessions
+  double expected_runs = 0;         // rough rest until an answer
+  Time started_at{};
+  std::optional<Time> finished_at = {};
 };
 
 }  // namespace nightjar

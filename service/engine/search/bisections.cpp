@@ -427,16 +427,12 @@ std::optional<SearchFacts> load_search(const EngineView& view, const Bisection& 
 std::optional<SearchStep> decide(const SearchFacts& facts) {
   if (facts.pending) return std::nullopt;
   SearchStep out{facts.search, {}};
-  out.search.runs = static_cast<int>(facts.log.runs.size());
-  out.search.sessions = facts.progress.sessions;
-  out.search.spent_seconds = facts.progress.seconds;
-  if (std::string reason = obstacle_of(facts.progress, facts.limits.minutes); !reason.empty()) {
-    out.step = GiveUp{std::move(reason)};
+  NextOfSearch next =
+      next_of(out.search, facts.log, facts.policy, facts.progress, facts.limits.minutes);
+  if (auto* end = std::get_if<GiveUp>(&next.step)) {
+    out.step = std::move(*end);
     return out;
   }
-  bisect::NextStep next = bisect::next_step(facts.log, facts.policy);
-  out.search.posterior = next.belief.cells;
-  out.search.expected_runs = next.belief.expected_runs;
   if (auto* measure = std::get_if<bisect::Measure>(&next.step)) {
     out.step = std::move(*measure);
     return out;

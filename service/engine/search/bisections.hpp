@@ -13,6 +13,7 @@
 #include "service/engine/context.hpp"
 #include "service/engine/search/limits.hpp"
 #include "service/engine/search/prospects.hpp"
+#include "service/engine/search/search_jobs.hpp"
 #include "service/engine/search/search_log.hpp"
 #include "service/engine/search/search_wheels.hpp"
 #include "storage/model/fix.hpp"
@@ -71,9 +72,6 @@ std::optional<SearchFacts> load_search(const EngineView& view, const Bisection& 
 std::optional<SearchFacts> load_search(const EngineView& view, const Bisection& search,
                                        const SearchLimits& limits);
 
-struct GiveUp {
-  std::string reason;
-};
 struct Conclude {
   bisect::Answer answer;
   Evidence evidence;

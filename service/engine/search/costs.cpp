@@ -23,13 +23,8 @@ double seconds_between(Time from, Time to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-struct Sessions {
-  std::vector<double> run_seconds;  // of the series' workload
-  std::vector<PastBuild> set_up;    // environments that were made, wheels and overlays
-};
-
 void add_session(const Job& job, const SessionResult& result, const Series& series,
-                 Sessions& sessions) {
+                 SessionCosts& sessions) {
   for (const RunResult& run : result.runs) {
     const auto order = static_cast<std::size_t>(run.order);
     if (order >= job.spec.order.size() || job.spec.order[order].is_control()) continue;
@@ -42,14 +37,6 @@ void add_session(const Job& job, const SessionResult& result, const Series& seri
       if (environment.key() == key && seconds > least_seconds)
         sessions.set_up.push_back(
             {environment.overlay ? BuildPlace::overlay : BuildPlace::fetch, seconds});
-}
-
-Sessions load_sessions(const EngineView& view, const SearchRuns& runs, const Series& series) {
-  Sessions sessions;
-  for (const LogPart& part : runs.parts)
-    if (const auto result = storage::session_of(view.db, part.job.id))
-      add_session(part.job, *result, series, sessions);
-  return sessions;
 }
 
 std::vector<int> groups_of(const EngineView& view, const Bisection& search, OverlayUse use) {
@@ -90,13 +77,22 @@ int builds_of_others(const EngineView& view, const Bisection& search) {
 
 }  // namespace
 
+SessionCosts load_session_costs(const storage::Database& db, const SearchRuns& runs,
+                                const Series& series) {
+  SessionCosts sessions;
+  for (const LogPart& part : runs.parts)
+    if (const auto result = storage::session_of(db, part.job.id))
+      add_session(part.job, *result, series, sessions);
+  return sessions;
+}
+
 CostFacts load_costs(const EngineView& view, const Bisection& search, const SearchRuns& runs,
                      const Series& series, std::vector<Prospect> prospects) {
   CostFacts facts;
   facts.prospects = std::move(prospects);
   facts.groups = groups_of(view, search, overlay_use(series.workload_name));
   facts.is_overlay = overlays_of(view, search);
-  Sessions sessions = load_sessions(view, runs, series);
+  SessionCosts sessions = load_session_costs(view.db, runs, series);
   if (const auto& recipe = view.config.project.recipe_sha256)
     for (const SourceResult& made : storage::results_of_recipe(view.db, *recipe, newest_results)) {
       facts.warm = true;

@@ -14,6 +14,14 @@
 
 namespace nightjar::service {
 
+// What the sessions of a log took.
+struct SessionCosts {
+  std::vector<double> run_seconds;        // of the series' workload
+  std::vector<bisect::PastBuild> set_up;  // environments that were made
+};
+SessionCosts load_session_costs(const storage::Database& db, const SearchRuns& runs,
+                                const Series& series);
+
 struct CostFacts {
   std::vector<Prospect> prospects;  // by position
   std::vector<int> groups;          // by position; -1: of no known native state

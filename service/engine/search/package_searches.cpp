@@ -12,6 +12,7 @@
 #include "service/engine/jobs/session_check.hpp"
 #include "service/engine/policy.hpp"
 #include "service/engine/search/bisections.hpp"
+#include "service/engine/search/costs.hpp"
 #include "service/engine/search/search_jobs.hpp"
 #include "service/engine/verdict/confirmations.hpp"
 #include "service/engine/verdict/expected_results.hpp"
@@ -27,23 +28,26 @@
 namespace nightjar::service {
 namespace {
 
-constexpr double kLeastSeconds = .1;  // what a clock that stood still is taken for
-
 PackageMix& mix_at(PackageSearch& search, int position) {
   return search.mixes.at(static_cast<std::size_t>(position));
 }
 
-// MixPositions of builds in one search; -1: not one of its environments.
-class MixPositions {
+// The environments of a search, all of one wheel.
+class MixPositions : public Positions {
  public:
   MixPositions(const storage::Database& db, const PackageSearch& search)
       : db_(db), search_(search) {}
 
-  int of(BuildId id) {
+  int of(BuildId id) override {
     const auto [known, is_new] = known_.emplace(id, -1);
     if (is_new) known->second = look_up(id);
     return known->second;
   }
+  bool is_end(BuildId id) const override {
+    const int position = look_up(id);
+    return position == 0 || position == static_cast<int>(search_.mixes.size()) - 1;
+  }
+  BuildId wheel_of(BuildId) override { return search_.wheel; }
 
  private:
   int look_up(BuildId id) const {
@@ -59,157 +63,64 @@ class MixPositions {
   std::map<BuildId, int> known_;
 };
 
-// Fills what the runs of one search say.
-class LogReader {
- public:
-  LogReader(const EngineView& view, PackageFacts& facts)
-      : db_(view.db), facts_(facts), positions_(view.db, *facts.search) {}
+LogSources sources_of(const storage::Database& db, const PackageFacts& facts) {
+  LogSources sources{static_cast<int>(facts.search->mixes.size()) - 1, {}, {}};
+  for (const PackageSearch& earlier : facts.plan.searches)
+    sources.earlier.push_back(storage::jobs_of_package_search(db, earlier.id));
+  sources.own = storage::jobs_of_package_search(db, facts.search->id);
+  return sources;
+}
 
-  void read() {
-    for (const Job& asked : confirmation_jobs(db_, facts_.plan.regression, facts_.series))
-      if (const SessionOutcome session = outcome_of(db_, asked); is_usable(session))
-        add(session.job, next_++);
-    for (const PackageSearch& earlier : facts_.plan.searches) add_search(earlier, false);
-    add_search(*facts_.search, true);
-    number_sessions();
-    add_costs();
+// What came of measuring them before.
+std::map<int, UntestableCause> causes_of(const PackageSearch& search) {
+  std::map<int, UntestableCause> causes;
+  for (std::size_t i = 0; i < search.mixes.size(); ++i)
+    if (const MixState state = search.mixes[i].state;
+        state == MixState::does_not_import || state == MixState::does_not_run)
+      causes.emplace(static_cast<int>(i), state == MixState::does_not_import
+                                              ? UntestableCause::does_not_import
+                                              : UntestableCause::does_not_run);
+  return causes;
+}
+
+void note_untestable(const std::vector<Untestable>& found, PackageSearch& search) {
+  for (const Untestable& one : found) {
+    PackageMix& mix = mix_at(search, one.commit);
+    mix.state = one.cause == UntestableCause::does_not_import ? MixState::does_not_import
+                                                              : MixState::does_not_run;
+    mix.reason = one.reason;
   }
+}
 
- private:
-  static bool is_usable(const SessionOutcome& session) {
-    return session.state == SessionOutcome::State::usable;
+// What has no run yet must be installed first.
+void add_costs(const SessionCosts& costs, const PackageSearch& search, bisect::SearchLog& log,
+               bisect::SearchPolicy& policy) {
+  std::set<int> here;
+  for (const bisect::SearchRun& run : log.runs) here.insert(run.commit);
+  const double install = bisect::expected_build_seconds(costs.set_up).of(bisect::BuildPlace::fetch);
+  for (int i = 0; i <= log.commits; ++i) {
+    if (!can_be_measured(search.mixes[static_cast<std::size_t>(i)])) log.untestable.push_back(i);
+    if (i > 0 && i < log.commits && here.contains(i)) log.built.push_back(i);
+    log.costs.push_back({-1, 0, here.contains(i) ? 0 : install});
   }
+  if (!costs.run_seconds.empty()) policy.seconds_per_run = bisect::median(costs.run_seconds);
+}
 
-  void add_search(const PackageSearch& search, bool own) {
-    std::map<int, int> numbers;  // its sessions, as the log counts
-    for (const BisectionJob& entry : storage::jobs_of_package_search(db_, search.id)) {
-      const SessionOutcome session = outcome_of(db_, *storage::find_job(db_, entry.job));
-      if (own) note(entry, session);
-      if (!is_usable(session)) continue;
-      const auto [number, is_new] = numbers.emplace(entry.session, next_);
-      if (is_new) ++next_;
-      const int runs = add(session.job, number->second);
-      if (own) note_session(session.job, entry.session, runs);
-    }
-  }
-
-  // Returns how many runs were of this search's environments.
-  int add(const Job& job, int session) {
-    int added = 0;
-    const auto policy = bisect::policy_of_metric(facts_.series.metric);
-    for (const SeriesRun& run : storage::runs_of_job(db_, facts_.series.id, job.id)) {
-      const int position = positions_.of(run.build);
-      if (position < 0 || bisect::judged_value(run.value, policy) <= 0) continue;
-      facts_.log.runs.push_back({session, position, run.value});
-      facts_.runs.push_back(run.run);
-      ++added;
-    }
-    const auto result = storage::session_of(db_, job.id);
-    if (!result) return added;
-    for (const RunResult& run : result->runs)
-      if (run.seconds > 0) run_seconds_.push_back(run.seconds);
-    for (const auto& [key, seconds] : result->setup_seconds)
-      if (seconds > kLeastSeconds) set_up_.push_back({bisect::BuildPlace::fetch, seconds});
-    return added;
-  }
-
-  void note(const BisectionJob& entry, const SessionOutcome& session) {
-    ++facts_.jobs;
-    facts_.progress.next_session = std::max(facts_.progress.next_session, entry.session + 1);
-    facts_.pending |= session.state == SessionOutcome::State::pending;
-    if (session.state != SessionOutcome::State::failed) return;
-    ++facts_.progress.uninformative;
-    facts_.progress.last_failure = session.reason;
-  }
-
-  void note_session(const Job& job, int session, int runs) {
-    SearchProgress& progress = facts_.progress;
-    progress.last = job;
-    progress.last_session = session;
-    const auto result = storage::session_of(db_, job.id).value_or(SessionResult{});
-    for (const auto& [key, seconds] : result.setup_seconds) progress.seconds += seconds;
-    for (const RunResult& run : result.runs) progress.seconds += run.seconds;
-    const bool found_untestable = note_failed(job, result);
-    if (runs > 0)
-      progress.uninformative = progress.disturbed = 0;
-    else if (has_measured(job, result))
-      ++progress.disturbed;
-    else if (!found_untestable)
-      ++progress.uninformative;
-  }
-
-  static bool has_measured(const Job& job, const SessionResult& result) {
-    return std::any_of(result.runs.begin(), result.runs.end(), [&](const RunResult& run) {
-      return run.status == RunStatus::measured && planned_of(job, run) != nullptr;
-    });
-  }
-
-  // nullptr: a control run.
-  static const EnvironmentSpec* planned_of(const Job& job, const RunResult& run) {
-    const auto index = static_cast<std::size_t>(run.order);
-    if (index >= job.spec.order.size() || job.spec.order[index].is_control()) return nullptr;
-    return &job.spec.environments.at(static_cast<std::size_t>(job.spec.order[index].environment));
-  }
-
-  // Environments of which every run failed. If an end is among them the machine failed, which says
-  // nothing of the others. True if there is one.
-  bool note_failed(const Job& job, const SessionResult& result) {
-    std::map<int, const RunResult*> failed;
-    std::set<int> measured;
-    for (const RunResult& run : result.runs) {
-      const EnvironmentSpec* environment = planned_of(job, run);
-      const int position = environment ? positions_.of(environment->build) : -1;
-      if (position < 0 || facts_.series.metric == kFailures) continue;
-      if (run.status == RunStatus::measured)
-        measured.insert(position);
-      else
-        failed.emplace(position, &run);
-    }
-    for (const int position : measured) failed.erase(position);
-    const int last = static_cast<int>(facts_.search->mixes.size()) - 1;
-    if (failed.empty() || failed.contains(0) || failed.contains(last)) return false;
-    for (const auto& [position, run] : failed) {
-      PackageMix& mix = mix_at(*facts_.search, position);
-      mix.state = run->status == RunStatus::broken_environment ? MixState::does_not_import
-                                                               : MixState::does_not_run;
-      mix.reason = run->reason;
-    }
-    return true;
-  }
-
-  // Sessions without a run of this search do not count.
-  void number_sessions() {
-    std::map<int, int> numbers;
-    for (const bisect::SearchRun& run : facts_.log.runs) numbers.emplace(run.session, 0);
-    int next = 0;
-    for (auto& [session, number] : numbers) number = next++;
-    for (bisect::SearchRun& run : facts_.log.runs) run.session = numbers.at(run.session);
-    facts_.progress.sessions = next;
-  }
-
-  // What has no run yet must be installed first.
-  void add_costs() {
-    bisect::SearchLog& log = facts_.log;
-    const auto& mixes = facts_.search->mixes;
-    log.commits = static_cast<int>(mixes.size()) - 1;
-    std::set<int> here;
-    for (const bisect::SearchRun& run : log.runs) here.insert(run.commit);
-    const double install = bisect::expected_build_seconds(set_up_).of(bisect::BuildPlace::fetch);
-    for (int i = 0; i <= log.commits; ++i) {
-      if (!can_be_measured(mixes[static_cast<std::size_t>(i)])) log.untestable.push_back(i);
-      if (i > 0 && i < log.commits && here.contains(i)) log.built.push_back(i);
-      log.costs.push_back({-1, 0, here.contains(i) ? 0 : install});
-    }
-    if (!run_seconds_.empty()) facts_.policy.seconds_per_run = bisect::median(run_seconds_);
-  }
-
-  const storage::Database& db_;
-  PackageFacts& facts_;
-  MixPositions positions_;
-  int next_ = 0;
-  std::vector<double> run_seconds_;
-  std::vector<bisect::PastBuild> set_up_;
-};
+// Fills what the runs of the search under way say.
+void load_log(const EngineView& view, PackageFacts& facts) {
+  PackageSearch& search = *facts.search;
+  const SearchedChange change(facts.plan.regression);
+  const LogSources sources = sources_of(view.db, facts);
+  MixPositions positions(view.db, search);
+  SearchRuns runs = load_runs(view.db, sources, positions, change, facts.series);
+  facts.jobs = sources.own.size();
+  facts.pending = runs.pending;
+  facts.progress = load_progress(view.db, runs, positions, change, facts.series, causes_of(search));
+  note_untestable(facts.progress.newly_untestable, search);
+  add_costs(load_session_costs(view.db, runs, facts.series), search, runs.log, facts.policy);
+  facts.runs = std::move(runs.runs);
+  facts.log = in_cost(std::move(runs.log), facts.series, facts.policy.threshold);
+}
 
 // Half of the mass on what this night named already: one package often shows in several series.
 std::vector<double> prior_of(const EngineView& view, const PackageFacts& facts) {
@@ -311,14 +222,10 @@ PackagesStep decide_open(const PackageFacts& facts, const Config& config, Time n
     if (const PackageMix& mix = mix_at(search, end); !can_be_measured(mix))
       return give_up(std::move(search), "an end of the search cannot be measured: " + mix.reason,
                      now);
-  search.runs = static_cast<int>(facts.log.runs.size());
-  search.sessions = facts.progress.sessions;
-  search.spent_seconds = facts.progress.seconds;
-  if (std::string reason = obstacle_of(facts.progress, config.search_minutes); !reason.empty())
-    return give_up(std::move(search), std::move(reason), now);
-  const bisect::NextStep next = bisect::next_step(facts.log, facts.policy);
-  search.posterior = next.belief.cells;
-  search.expected_runs = next.belief.expected_runs;
+  NextOfSearch next =
+      next_of(search, facts.log, facts.policy, facts.progress, config.search_minutes);
+  if (auto* end = std::get_if<GiveUp>(&next.step))
+    return give_up(std::move(search), std::move(end->reason), now);
   if (const auto* answer = std::get_if<bisect::Answer>(&next.step))
     return conclude(facts, std::move(search), *answer, next.belief, now);
   const bisect::Measure& measure = std::get<bisect::Measure>(next.step);
@@ -383,19 +290,12 @@ bool apply(EngineContext& context, const PackageFacts& facts, const MeasureMixes
     wanted.builds.emplace(spot, build);
     wanted.prospects.emplace(spot, HasWheel{});
   }
-  std::size_t number = facts.jobs;
-  for (const PlannedSession& session : plan_step(wanted, facts.progress, now).sessions) {
-    Job job;
-    job.key = "packages:" + std::to_string(search.id.value) + "/step:" + std::to_string(number++);
-    job.night = regression.night;
-    job.machine = regression.machine;
-    job.priority = priority::search;
-    job.affinity = session.affinity;
-    job.spec =
-        search_spec(context.config, facts.series, wanted.workload, session.runs, environments);
-    job = queue_job(transaction, std::move(job), now);
-    storage::add_package_job(transaction, search.id, {job.id, session.number});
-  }
+  const SessionsOf owner{"packages:" + std::to_string(search.id.value), regression.night,
+                         regression.machine, priority::search, [&](const BisectionJob& job) {
+                           storage::add_package_job(transaction, search.id, job);
+                         }};
+  queue_sessions(context, transaction, owner, facts.series, wanted,
+                 plan_step(wanted, facts.progress, now), environments);
   transaction.commit();
   return true;
 }
@@ -467,8 +367,7 @@ std::optional<PackageFacts> load_packages(const EngineView& view, const Regressi
   searches.pop_back();
   facts.policy = policy_for(view, regression.machine, facts.series);
   facts.policy.builds_at_once = 1;
-  LogReader(view, facts).read();
-  facts.log = in_cost(std::move(facts.log), facts.series, facts.policy.threshold);
+  load_log(view, facts);
   facts.log.prior = prior_of(view, facts);
   return facts;
 }

@@ -87,6 +87,40 @@ void load_spot(const EngineView& view, const Bisection& bisection, const Spot& s
       spot, prospect_of_builders(view, bisection, spot.commit, live_builders(view) > 0));
 }
 
+// A session of these runs in order. `environments`: that of each spot.
+JobSpec search_spec(const Config& config, const Series& series, const Workload& workload,
+                    const std::vector<Spot>& runs,
+                    const std::map<Spot, EnvironmentSpec>& environments) {
+  const std::vector<Spot> used = distinct(runs);
+  JobSpec spec;
+  spec.kind = JobKind::bisect;
+  for (const Spot& spot : used) spec.environments.push_back(environments.at(spot));
+  spec.workloads = {workload};
+  std::vector<int> order;
+  for (const Spot& spot : runs)
+    order.push_back(
+        static_cast<int>(std::lower_bound(used.begin(), used.end(), spot) - used.begin()));
+  spec.order = given_order(order);
+  spec.limits = run_limits(config.night);
+  // Peak memory is read after a fixed number of iterations: more of them cost time and say nothing.
+  if (is_steady(series.metric)) spec.limits.seconds = 0;
+  if (series.metric != "peak_memory") spec.limits.peak_memory = false;
+  return spec;
+}
+
+// Says why a search with this budget of measuring time cannot go on; empty: it can.
+std::string obstacle_of(const SearchProgress& progress, std::chrono::minutes budget) {
+  if (progress.uninformative >= kUninformativeSessions)
+    return "three sessions in a row gave no measurement; the last: " + progress.last_failure;
+  if (progress.disturbed >= kDisturbedSessions)
+    return std::to_string(progress.disturbed) +
+           " sessions in a row never saw the machine undisturbed: something else runs on its cores";
+  if (progress.seconds > std::chrono::duration<double>(budget).count())
+    return "the budget of minutes is spent: " + std::to_string(budget.count()) +
+           " minutes of measuring";
+  return {};
+}
+
 }  // namespace
 
 StepFacts load_step(const EngineView& view, const Bisection& bisection, const Workload& workload,
@@ -145,20 +179,45 @@ void queue_step(EngineContext& context, storage::Transaction& transaction,
                                          source_of(context.config, sha), change.night,
                                          priority::search, now, prospect.wheel_is_lost});
   }
-  const auto environments = make_environments(context, transaction, facts, plan);
+  const SessionsOf of{
+      "bisection:" + std::to_string(bisection.id.value), change.night, change.machine,
+      change.is_better() ? priority::fix : priority::search,
+      [&](const BisectionJob& job) { storage::add_bisection_job(transaction, bisection.id, job); }};
+  queue_sessions(context, transaction, of, series, facts, plan,
+                 make_environments(context, transaction, facts, plan));
+}
+
+void queue_sessions(EngineContext& context, storage::Transaction& transaction, const SessionsOf& of,
+                    const Series& series, const StepFacts& facts, const StepPlan& plan,
+                    const std::map<Spot, EnvironmentSpec>& environments) {
   std::size_t number = facts.jobs;
   for (const PlannedSession& session : plan.sessions) {
     Job job;
-    job.key =
-        "bisection:" + std::to_string(bisection.id.value) + "/step:" + std::to_string(number++);
-    job.night = change.night;
-    job.machine = change.machine;
-    job.priority = change.is_better() ? priority::fix : priority::search;
+    job.key = of.search + "/step:" + std::to_string(number++);
+    job.night = of.night;
+    job.machine = of.machine;
+    job.priority = of.priority;
     job.affinity = session.affinity;
     job.spec = search_spec(context.config, series, facts.workload, session.runs, environments);
-    job = queue_job(transaction, std::move(job), now);
-    storage::add_bisection_job(transaction, bisection.id, {job.id, session.number});
+    job = queue_job(transaction, std::move(job), context.clock.now());
+    of.note({job.id, session.number});
   }
+}
+
+NextOfSearch next_of(SearchTally& search, const bisect::SearchLog& log,
+                     const bisect::SearchPolicy& policy, const SearchProgress& progress,
+                     std::chrono::minutes budget) {
+  search.runs = static_cast<int>(log.runs.size());
+  search.sessions = progress.sessions;
+  search.spent_seconds = progress.seconds;
+  if (std::string reason = obstacle_of(progress, budget); !reason.empty())
+    return {GiveUp{std::move(reason)}, {}};
+  bisect::NextStep next = bisect::next_step(log, policy);
+  search.posterior = next.belief.cells;
+  search.expected_runs = next.belief.expected_runs;
+  NextOfSearch step{{}, std::move(next.belief)};
+  std::visit([&](auto& taken) { step.step = std::move(taken); }, next.step);
+  return step;
 }
 
 bisect::SearchPolicy policy_for(const EngineView& view, MachineId machine, const Series& series) {
@@ -170,38 +229,6 @@ bisect::SearchPolicy policy_for(const EngineView& view, MachineId machine, const
   policy.threshold = search_threshold(view, series);
   policy.builds_at_once = std::clamp(static_cast<int>(here), 1, policy.builds_at_once);
   return policy;
-}
-
-JobSpec search_spec(const Config& config, const Series& series, const Workload& workload,
-                    const std::vector<Spot>& runs,
-                    const std::map<Spot, EnvironmentSpec>& environments) {
-  const std::vector<Spot> used = distinct(runs);
-  JobSpec spec;
-  spec.kind = JobKind::bisect;
-  for (const Spot& spot : used) spec.environments.push_back(environments.at(spot));
-  spec.workloads = {workload};
-  std::vector<int> order;
-  for (const Spot& spot : runs)
-    order.push_back(
-        static_cast<int>(std::lower_bound(used.begin(), used.end(), spot) - used.begin()));
-  spec.order = given_order(order);
-  spec.limits = run_limits(config.night);
-  // Peak memory is read after a fixed number of iterations: more of them cost time and say nothing.
-  if (is_steady(series.metric)) spec.limits.seconds = 0;
-  if (series.metric != "peak_memory") spec.limits.peak_memory = false;
-  return spec;
-}
-
-std::string obstacle_of(const SearchProgress& progress, std::chrono::minutes budget) {
-  if (progress.uninformative >= kUninformativeSessions)
-    return "three sessions in a row gave no measurement; the last: " + progress.last_failure;
-  if (progress.disturbed >= kDisturbedSessions)
-    return std::to_string(progress.disturbed) +
-           " sessions in a row never saw the machine undisturbed: something else runs on its cores";
-  if (progress.seconds > std::chrono::duration<double>(budget).count())
-    return "the budget of minutes is spent: " + std::to_string(budget.count()) +
-           " minutes of measuring";
-  return {};
 }
 
 }  // namespace nightjar::service

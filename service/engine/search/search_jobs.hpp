@@ -4,9 +4,11 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "bisect/search.hpp"
@@ -66,12 +68,32 @@ void queue_step(EngineContext& context, storage::Transaction& transaction,
                 const Bisection& bisection, const SearchedChange& change, const Series& series,
                 const StepFacts& facts, const StepPlan& plan);
 
-// A session of these runs in order. `environments`: that of each spot.
-JobSpec search_spec(const Config& config, const Series& series, const Workload& workload,
-                    const std::vector<Spot>& runs,
+// Whose sessions are queued.
+struct SessionsOf {
+  std::string search;  // the beginning of their jobs' keys
+  NightId night;
+  MachineId machine;
+  int priority = 0;
+  std::function<void(const BisectionJob&)> note;  // stores that the job is the search's
+};
+// Queues the plan's sessions, in the caller's transaction. `environments`: that of each spot.
+void queue_sessions(EngineContext& context, storage::Transaction& transaction, const SessionsOf& of,
+                    const Series& series, const StepFacts& facts, const StepPlan& plan,
                     const std::map<Spot, EnvironmentSpec>& environments);
-// Says why a search with this budget of measuring time cannot go on; empty: it can.
-std::string obstacle_of(const SearchProgress& progress, std::chrono::minutes budget);
+
+struct GiveUp {
+  std::string reason;
+};
+// What a search does next, by its log.
+struct NextOfSearch {
+  std::variant<GiveUp, bisect::Answer, bisect::Measure> step;
+  bisect::Belief belief;
+};
+// Sets the counts of `search`, and unless it gives up, its belief. `budget`: of measuring time.
+// Pure.
+NextOfSearch next_of(SearchTally& search, const bisect::SearchLog& log,
+                     const bisect::SearchPolicy& policy, const SearchProgress& progress,
+                     std::chrono::minutes budget);
 // The configuration's, with the threshold of the series, for as many runners of the machine class
 // as are there.
 bisect::SearchPolicy policy_for(const EngineView& view, MachineId machine, const Series& series);

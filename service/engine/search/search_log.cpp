@@ -19,9 +19,9 @@
 namespace nightjar::service {
 namespace {
 
-class Positions {
+class CommitPositions : public Positions {
  public:
-  Positions(const storage::Database& db, const Bisection& bisection)
+  CommitPositions(const storage::Database& db, const Bisection& bisection)
       : db_(db), good_(bisection.good), bad_(bisection.bad) {
     for (std::size_t i = 0; i < bisection.commits.size(); ++i)
       by_commit_[bisection.commits[i]] = static_cast<int>(i);
@@ -39,8 +39,7 @@ class Positions {
     by_build_[bisection.bad] = static_cast<int>(bisection.commits.size()) - 1;
   }
 
-  // -1: not a build of this search.
-  int of(BuildId id) {
+  int of(BuildId id) override {
     if (const auto known = by_build_.find(id); known != by_build_.end()) return known->second;
     const auto build = storage::find_build(db_, id);
     const bool crossed = build && build->kind == BuildKind::crossed;
@@ -51,9 +50,8 @@ class Positions {
     return by_build_[id] = commit == by_commit_.end() ? -1 : commit->second;
   }
 
-  bool is_end(BuildId id) const { return id == good_ || id == bad_; }
-  // The wheel that a build lies on; itself, if it lies on none.
-  BuildId wheel_of(BuildId id) {
+  bool is_end(BuildId id) const override { return id == good_ || id == bad_; }
+  BuildId wheel_of(BuildId id) override {
     const auto [known, is_new] = wheels_.emplace(id, id);
     if (!is_new) return known->second;
     const auto build = storage::find_build(db_, id);
@@ -159,9 +157,10 @@ std::vector<Bisection> searches_with_runs_for(const storage::Database& db,
 
 using Session = std::pair<BisectionJob, SessionOutcome>;
 
-std::vector<Session> sessions_of(const storage::Database& db, const Bisection& bisection) {
+std::vector<Session> sessions_of(const storage::Database& db,
+                                 const std::vector<BisectionJob>& entries) {
   std::vector<Session> sessions;
-  for (const BisectionJob& entry : storage::jobs_of_bisection(db, bisection.id))
+  for (const BisectionJob& entry : entries)
     sessions.emplace_back(entry, outcome_of(db, *storage::find_job(db, entry.job)));
   return sessions;
 }
@@ -174,9 +173,8 @@ bool is_usable(const SessionOutcome& session) {
   return session.state == SessionOutcome::State::usable;
 }
 
-// Everything but the bisection's own sessions, which follow. Returns the number of the next
-// session.
-int add_earlier_runs(const storage::Database& db, const Bisection& bisection,
+// Everything but the search's own sessions, which follow. Returns the number of the next session.
+int add_earlier_runs(const storage::Database& db, const LogSources& sources,
                      const SearchedChange& change, const Series& series, const Subject& subject,
                      Positions& positions, SearchRuns& all) {
   int next = 0;
@@ -188,7 +186,7 @@ int add_earlier_runs(const storage::Database& db, const Bisection& bisection,
     const SessionOutcome session = outcome_of(db, asked);
     if (is_usable(session)) add(session.job, next++);
   }
-  for (const Bisection& other : searches_with_runs_for(db, bisection, change, series)) {
+  for (const std::vector<BisectionJob>& other : sources.earlier) {
     std::map<int, int> numbers;
     for (const auto& [entry, session] : sessions_of(db, other)) {
       if (!is_usable(session)) continue;
@@ -243,18 +241,17 @@ bool add_untestable(const std::map<BuildId, RunResult>& failed, const SearchRuns
 }  // namespace
 
 bool is_measuring(const storage::Database& db, const Bisection& bisection) {
-  const auto own = sessions_of(db, bisection);
+  const auto own = sessions_of(db, storage::jobs_of_bisection(db, bisection.id));
   return std::any_of(own.begin(), own.end(), is_pending);
 }
 
-SearchRuns load_runs(const storage::Database& db, const Bisection& bisection,
+SearchRuns load_runs(const storage::Database& db, const LogSources& sources, Positions& positions,
                      const SearchedChange& change, const Series& series) {
   SearchRuns all;
-  all.log.commits = static_cast<int>(bisection.commits.size()) - 1;
-  Positions positions(db, bisection);
+  all.log.commits = sources.last;
   const Subject subject(db, change, series);
-  all.first_own = add_earlier_runs(db, bisection, change, series, subject, positions, all);
-  for (const auto& [entry, session] : sessions_of(db, bisection)) {
+  all.first_own = add_earlier_runs(db, sources, change, series, subject, positions, all);
+  for (const auto& [entry, session] : sessions_of(db, sources.own)) {
     const int number = all.first_own + entry.session;
     const int runs =
         is_usable(session) ? add_runs(db, all, positions, series, subject, session.job, number) : 0;
@@ -262,6 +259,16 @@ SearchRuns load_runs(const storage::Database& db, const Bisection& bisection,
     all.parts.push_back({number, session.job, runs, true, session.state, session.reason});
   }
   return all;
+}
+
+SearchRuns load_runs(const storage::Database& db, const Bisection& bisection,
+                     const SearchedChange& change, const Series& series) {
+  LogSources sources{static_cast<int>(bisection.commits.size()) - 1, {}, {}};
+  for (const Bisection& other : searches_with_runs_for(db, bisection, change, series))
+    sources.earlier.push_back(storage::jobs_of_bisection(db, other.id));
+  sources.own = storage::jobs_of_bisection(db, bisection.id);
+  CommitPositions positions(db, bisection);
+  return load_runs(db, sources, positions, change, series);
 }
 
 bisect::SearchLog in_cost(bisect::SearchLog log, const Series& series, double threshold,
@@ -272,14 +279,13 @@ bisect::SearchLog in_cost(bisect::SearchLog log, const Series& series, double th
   return log;
 }
 
-SearchProgress load_progress(const storage::Database& db, const Bisection& bisection,
-                             const SearchedChange& change, const SearchRuns& runs,
-                             const Series& series, Time since) {
+SearchProgress load_progress(const storage::Database& db, const SearchRuns& runs,
+                             Positions& positions, const SearchedChange& change,
+                             const Series& series, std::map<int, UntestableCause> causes,
+                             Time since) {
   SearchProgress progress;
+  progress.causes = std::move(causes);
   const Subject subject(db, change, series);
-  Positions positions(db, bisection);
-  for (const Untestable& known : storage::untestable_of(db, bisection.id))
-    progress.causes[known.commit] = known.cause;
   for (const LogPart& part : runs.parts) {
     if (!part.own || part.state == SessionOutcome::State::pending) continue;
     const int number = part.session - runs.first_own;
@@ -307,6 +313,16 @@ SearchProgress load_progress(const storage::Database& db, const Bisection& bisec
   for (const bisect::SearchRun& run : runs.log.runs) with_runs.insert(run.session);
   progress.sessions = static_cast<int>(with_runs.size());
   return progress;
+}
+
+SearchProgress load_progress(const storage::Database& db, const Bisection& bisection,
+                             const SearchedChange& change, const SearchRuns& runs,
+                             const Series& series, Time since) {
+  std::map<int, UntestableCause> causes;
+  for (const Untestable& known : storage::untestable_of(db, bisection.id))
+    causes[known.commit] = known.cause;
+  CommitPositions positions(db, bisection);
+  return load_progress(db, runs, positions, change, series, std::move(causes), since);
 }
 
 }  // namespace nightjar::service

@@ -1,5 +1,5 @@
-// From rows to what the search reads: the log of runs of one bisection, by position of the commit.
-// Used by the search's steps, by reports and by REST.
+// From rows to what a search reads: its log of runs, by position of the commit or the environment.
+// Used by the searches' steps, by reports and by REST.
 #pragma once
 
 #include <map>
@@ -39,8 +39,29 @@ struct SearchRuns {
   int first_own = 0;     // number of the search's first own session, as the log counts
   bool pending = false;  // a session is under way
 };
+// Where builds stand in a search.
+class Positions {
+ public:
+  virtual ~Positions() = default;
+  // -1: not a build of this search.
+  virtual int of(BuildId build) = 0;
+  virtual bool is_end(BuildId build) const = 0;
+  // The wheel that a build lies on; itself, if it lies on none.
+  virtual BuildId wheel_of(BuildId build) = 0;
+};
+
+// Whose sessions make a log.
+struct LogSources {
+  int last = 0;                                    // position of the bad end
+  std::vector<std::vector<BisectionJob>> earlier;  // of other searches, whose runs count, too
+  std::vector<BisectionJob> own;
+};
 // The confirmation's sessions come first: they are runs of both ends like any other. Then come
-// those of the night's earlier searches that ran the same workload, for another of its metrics.
+// those of earlier searches, and the search's own.
+SearchRuns load_runs(const storage::Database& db, const LogSources& sources, Positions& positions,
+                     const SearchedChange& change, const Series& series);
+// The log of a bisection. Its earlier searches are the night's that ran the same workload, for
+// another of its metrics.
 SearchRuns load_runs(const storage::Database& db, const Bisection& bisection,
                      const SearchedChange& change, const Series& series);
 // Whether a session of the search is under way: then there is nothing to decide yet.
@@ -58,15 +79,20 @@ struct SearchProgress {
   int disturbed = 0;         // and such whose runs never saw the machine undisturbed
   std::string last_failure;  // of these
   double seconds = 0;        // of measuring, setting environments up included
-  int next_session = 0;      // number of the next new session, counted as the bisection counts
-  std::optional<Job> last;   // the bisection's last usable session, to go on with
+  int next_session = 0;      // number of the next new session, counted as the search counts
+  std::optional<Job> last;   // the search's last usable session, to go on with
   int last_session = 0;      // and its number
   std::vector<Untestable> newly_untestable;
   std::map<int, UntestableCause> causes;  // of all untestable commits, by position
   // Positions that failed in every run on a wheel, but not on all of their wheels.
   std::set<std::pair<int, BuildId>> failed;
 };
-// `since`: sessions that were asked for earlier do not count as uninformative or disturbed.
+// `causes`: of what is untestable already. `since`: sessions that were asked for earlier do not
+// count as uninformative or disturbed.
+SearchProgress load_progress(const storage::Database& db, const SearchRuns& runs,
+                             Positions& positions, const SearchedChange& change,
+                             const Series& series, std::map<int, UntestableCause> causes,
+                             Time since = {});
 SearchProgress load_progress(const storage::Database& db, const Bisection& bisection,
                              const SearchedChange& change, const SearchRuns& runs,
                              const Series& series, Time since = {});
