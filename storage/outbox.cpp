@@ -1,31 +1,43 @@
 #include "storage/outbox.hpp"
 
 #include "storage/paging.hpp"
+#include "storage/text_map.hpp"
 
 namespace nightjar::storage {
 namespace {
 
 #define MESSAGE_SELECT                                                                          \
   "SELECT id, key, regression, kind, title, body, state, attempts, not_before_us, error, url, " \
-  "created_at_us FROM outbox"
+  "created_at_us, commands FROM outbox"
 
 OutboxMessage read_message(Statement& row) {
-  return {row.next<OutboxId>(),    row.next<std::string>(), row.next<std::optional<RegressionId>>(),
-          row.next<OutboxKind>(),  row.next<std::string>(), row.next<std::string>(),
-          row.next<OutboxState>(), row.next<int>(),         row.next<std::optional<Time>>(),
-          row.next<std::string>(), row.next<std::string>(), row.next<Time>()};
+  return {row.next<OutboxId>(),
+          row.next<std::string>(),
+          row.next<std::optional<RegressionId>>(),
+          row.next<OutboxKind>(),
+          row.next<std::string>(),
+          row.next<std::string>(),
+          row.next<OutboxState>(),
+          row.next<int>(),
+          row.next<std::optional<Time>>(),
+          row.next<std::string>(),
+          row.next<std::string>(),
+          row.next<Time>(),
+          list_from_text(row.next<std::string>())};
 }
 
 }  // namespace
 
 void add_message(Transaction& transaction, const OutboxMessage& message) {
+  const std::string commands = to_text(message.commands);
   Statement(transaction,
             "INSERT INTO outbox (key, regression, kind, title, body, state, attempts, "
-            "not_before_us, error, url, created_at_us) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+            "not_before_us, error, url, created_at_us, commands) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
             "ON CONFLICT DO NOTHING")
       .bind(message.key, message.regression, message.kind, message.title, message.body,
             message.state, message.attempts, message.not_before, message.error, message.url,
-            message.created_at)
+            message.created_at, commands)
       .run();
 }
 

@@ -40,6 +40,7 @@ const Row<JudgedSeries>& compared_row() {
        {"metric", of_its_series(&Series::metric)},
        {"unit", of_its_series(unit_of)},
        {"direction", of_its_series(direction_of)},
+       {"has_ratio", of_its_series(has_ratio)},
        {"machine", of_its_series(&Series::machine)},
        {"variant", of_its_series(&Series::variant)},
        {"standing", &JudgedSeries::standing,

@@ -4,6 +4,7 @@
 
 #include "bisect/statistics.hpp"
 #include "service/api/query.hpp"
+#include "service/report/quantity.hpp"
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/run_value.hpp"
 #include "storage/model/workload_variant.hpp"
@@ -66,6 +67,10 @@ std::string unit_of(const Series& series) {
 Direction direction_of(const Series& series) {
   const Metric* known = find_metric(series.metric);
   return known ? known->direction : Direction::lower_is_better;
+}
+
+bool has_ratio(const Series& series) {
+  return !has_no_ratio(series.metric);
 }
 
 const Build* Rows::build_of(BuildId id) {
@@ -197,6 +202,7 @@ const Row<Series>& series_row() {
        {"metric", &Series::metric},
        {"unit", unit_of},
        {"direction", direction_of},
+       {"has_ratio", has_ratio, "false: a change is told by its values before and after."},
        {"machine", &Series::machine},
        {"variant", &Series::variant},
        {"domain", [](const Series& series) { return domain_of(series.workload_name); }, "",

@@ -128,6 +128,8 @@ auto of_series(SeriesId T::*member, Get get) {
 }
 std::string unit_of(const Series& series);
 Direction direction_of(const Series& series);
+// Whether after / before says how much a change is; if not, before and after do.
+bool has_ratio(const Series& series);
 
 // `text` as JSON; `otherwise` if it is not of that one's type.
 nlohmann::json parsed_or(const std::string& text, nlohmann::json otherwise);

@@ -332,6 +332,7 @@ const Row<Improvement>& improvement_row() {
        {"metric", of_series(&Improvement::series, &Series::metric)},
        {"unit", of_series(&Improvement::series, unit_of)},
        {"direction", of_series(&Improvement::series, direction_of)},
+       {"has_ratio", of_series(&Improvement::series, has_ratio)},
        {"build", build_at(&Improvement::build), build_ref(), "The first build that is better."},
        {"before", &Improvement::before},
        {"after", &Improvement::after},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "service/report/report.hpp"
 
@@ -15,6 +16,12 @@ std::string measured_section(const ReportInput& input, std::size_t limit);
 // What differs between the ends besides PyTorch's source; says plainly if nothing does.
 std::string environment_section(const ReportInput& input, std::size_t limit);
 // Commands that measure both ends, the culprit's neighbours, and search again; they run as printed.
+// What to read, as Markdown, and then what to type; no commands: nothing.
+struct ReproductionStep {
+  std::string said, commands;
+};
+using Reproduction = std::vector<ReproductionStep>;
+Reproduction reproduction(const ReportInput& input);
 std::string reproduction_section(const ReportInput& input);
 // At most `limit` of the tested commits, those nearest to the culprit.
 std::string tested_section(const ReportInput& input, std::size_t limit);

@@ -240,7 +240,10 @@ RenderedIssue render_issue(const ReportInput& input, std::size_t body_limit) {
   rows.series = std::min(rows.series, std::max<std::size_t>(5, input.series.size()));
   std::string body = body_of(input, rows);
   while (body.size() > body_limit && rows.shrink()) body = body_of(input, rows);
-  return {shortened(title_of(input), 250), body};
+  RenderedIssue issue{shortened(title_of(input), 250), std::move(body)};
+  for (ReproductionStep& step : reproduction(input))
+    if (!step.commands.empty()) issue.commands.push_back(std::move(step.commands));
+  return issue;
 }
 
 }  // namespace nightjar::service

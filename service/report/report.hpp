@@ -191,6 +191,7 @@ struct ReportInput {
 
 struct RenderedIssue {
   std::string title, body;
+  std::vector<std::string> commands = {};  // that measure it again, block by block
 };
 
 // GitHub refuses longer bodies (it counts characters; we count bytes, which are never fewer).

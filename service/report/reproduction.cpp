@@ -23,10 +23,6 @@ std::string figure(double value) {
   return text;
 }
 
-std::string block(const std::string& commands) {
-  return "\n```sh\n" + commands + "```\n";
-}
-
 // The Python that pip needs for this wheel: "python3.11" for cp311.
 std::string python_of(const std::string& wheel) {
   const auto name = parse_wheel_name(file_name_of(wheel));
@@ -142,6 +138,8 @@ std::string boundary(const ReportInput& input) {
          compare(input, "parent", "change");
 }
 
+constexpr const char* kNoWheels = "The wheels' addresses are not known any more.\n";
+
 // A metric of which `nightjar bisect run` can be told in one positive number.
 bool can_be_searched(const std::string& metric) {
   return !has_no_ratio(metric) && metric != kFailures;
@@ -174,62 +172,66 @@ std::string search(const ReportInput& input) {
          shell_word(measured) + "\n";
 }
 
-std::string single_commits(const ReportInput& input) {
+Reproduction single_commits(const ReportInput& input) {
   if (!input.good.commit || !input.bad.commit || !(input.over_good || input.over_bad)) return {};
-  std::string text =
-      "\nA single commit's build is a wheel of its native group with the commit's Python files "
-      "over "
-      "it. As far as the last good or the first bad wheel serves, this makes it:\n";
-  text += block("git clone " + shell_word(input.repository) + " reproduce/pytorch\n" +
-                build_script(input));
+  Reproduction steps{
+      {"\nA single commit's build is a wheel of its native group with the commit's Python files "
+       "over it. As far as the last good or the first bad wheel serves, this makes it:\n",
+       "git clone " + shell_word(input.repository) + " reproduce/pytorch\n" + build_script(input)}};
   if (input.culprit)
-    text += "\nThe change itself, and the commits right before and after it:\n" +
-            block("git -C reproduce/pytorch show --stat " +
-                  input.culprit->commits.back().sha.str() + "\n" + boundary(input));
+    steps.push_back({"\nThe change itself, and the commits right before and after it:\n",
+                     "git -C reproduce/pytorch show --stat " +
+                         input.culprit->commits.back().sha.str() + "\n" + boundary(input)});
   if (can_be_searched(input.series.front().metric))
-    text += "\nThe search:\n" + block(search(input));
-  return text;
+    steps.push_back({"\nThe search:\n", search(input)});
+  return steps;
 }
 
-// Writes the steps for a package other than PyTorch: its wheels are installed beside the PyTorch of
+// Gives the steps for a package other than PyTorch: its wheels are installed beside the PyTorch of
 // a Python, and its workload is defined in the operator's file alone.
-std::string beside_torch(const ReportInput& input) {
-  if (input.good.wheel.empty() || input.bad.wheel.empty()) return {};
+Reproduction beside_torch(const ReportInput& input) {
+  if (input.good.wheel.empty() || input.bad.wheel.empty()) return {{kNoWheels, ""}};
   const auto measured = [&](const ReportBuild& build) {
     return "\"$PYTHON\" -m pip install --quiet --no-deps --force-reinstall " +
            shell_word(build.wheel) + "\n  build/bin/" + measure(input, "\"$PYTHON\"", kRunsOfTurn) +
            " --commands \"$COMMANDS\"";
   };
-  return "Type this in a checkout of Nightjar that `deploy/build` has made ready. `PYTHON` names a "
-         "Python with PyTorch in which the package may be replaced, and `COMMANDS` the file that "
-         "describes the workload:\n" +
-         block("mkdir -p reproduce\n" +
-               in_turns("old", measured(input.good), "new", measured(input.bad)) +
-               compare(input, "old", "new")) +
-         "\nA single commit's wheel is made by `nightjar-runner build COMMIT` with the project's "
-         "recipe.\n";
+  return {
+      {"Type this in a checkout of Nightjar that `deploy/build` has made ready. `PYTHON` names a "
+       "Python with PyTorch in which the package may be replaced, and `COMMANDS` the file that "
+       "describes the workload:\n",
+       "mkdir -p reproduce\n" + in_turns("old", measured(input.good), "new", measured(input.bad)) +
+           compare(input, "old", "new")},
+      {"\nA single commit's wheel is made by `nightjar-runner build COMMIT` with the project's "
+       "recipe.\n",
+       ""}};
 }
-
-constexpr const char* kNoWheels = "The wheels' addresses are not known any more.\n";
 
 }  // namespace
 
-std::string reproduction_section(const ReportInput& input) {
-  if (input.package != "torch") {
-    const std::string text = beside_torch(input);
-    return "\n## Reproduce\n\n" + (text.empty() ? kNoWheels : text);
-  }
+Reproduction reproduction(const ReportInput& input) {
+  if (input.package != "torch") return beside_torch(input);
   const std::string ends = both_ends(input);
-  if (ends.empty()) return std::string("\n## Reproduce\n\n") + kNoWheels;
+  if (ends.empty()) return {{kNoWheels, ""}};
   const ReportSeries& lead = input.series.front();
-  std::string text =
-      "\n## Reproduce\n\nType this in a checkout of Nightjar that `deploy/build` has made ready. "
-      "Every build "
-      "gets a virtual environment of its own below `reproduce`. Both ends, measured in turns:\n";
-  text += block(ends) +
-          "\nCompare with what was found on this machine class: " + plain(brief_change(lead)) +
-          change_in_brackets(lead) + ".\n";
-  return text + kept_wheels(input) + single_commits(input);
+  Reproduction steps{
+      {"Type this in a checkout of Nightjar that `deploy/build` has made ready. Every build gets a "
+       "virtual environment of its own below `reproduce`. Both ends, measured in turns:\n",
+       ends},
+      {"\nCompare with what was found on this machine class: " + plain(brief_change(lead)) +
+           change_in_brackets(lead) + ".\n" + kept_wheels(input),
+       ""}};
+  for (ReproductionStep& step : single_commits(input)) steps.push_back(std::move(step));
+  return steps;
+}
+
+std::string reproduction_section(const ReportInput& input) {
+  std::string text = "\n## Reproduce\n\n";
+  for (const ReproductionStep& step : reproduction(input)) {
+    text += step.said;
+    if (!step.commands.empty()) text += "\n```sh\n" + step.commands + "```\n";
+  }
+  return text;
 }
 
 }  // namespace nightjar::service

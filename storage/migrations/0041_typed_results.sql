@@ -96,3 +96,6 @@ INSERT INTO unchecked_session (job)
 SELECT id FROM job WHERE state = 'done' AND runner IS NOT NULL
   AND kind IN ('screen', 'confirm', 'bisect', 'calibrate')
   AND NOT EXISTS (SELECT 1 FROM session_check WHERE session_check.job = job.id);
+
+-- A list of shell commands as JSON: what the issue says to type.
+ALTER TABLE outbox ADD COLUMN commands TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(commands));

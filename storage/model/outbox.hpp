@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "storage/model/enum.hpp"
 #include "storage/model/id.hpp"
@@ -27,6 +28,7 @@ struct OutboxMessage {
   std::string error;  // the last one
   std::string url;    // of what was posted
   Time created_at{};
+  std::vector<std::string> commands = {};  // open_issue: that measure it again, block by block
 };
 
 }  // namespace nightjar

@@ -139,7 +139,7 @@ TEST_CASE("a copy with another schema than its version has is refused, and told 
   const auto copy = noted(folder.path / "a.db", "here");
   const auto [sql, told] = GENERATE(table<const char*, const char*>({
       {"CREATE TRIGGER t AFTER INSERT ON audit BEGIN UPDATE note SET value = 'x'; END",
-       "has trigger 't', which is not in schema version 39"},
+       "has trigger 't', which is not in schema version "},
       {"CREATE VIEW v AS SELECT * FROM note", "has view 'v', which"},
       {"CREATE VIRTUAL TABLE t USING rtree(id, a, b)", "has table 't', which"},
       {"CREATE INDEX \"i\n\" ON note (value)", "has index 'i ', which"},

@@ -18,16 +18,12 @@ export function tags(name) {
 export const workload = (name, href) => el("span", { class: "workload", title: name },
   href ? link(href, workloadName(name)) : strong(workloadName(name)), " ", tags(name));
 
-export const noRatio = (metric) =>
-  ["leaked_memory", "leaked_gpu_memory", "graph_breaks", "recompiles", "imported_value"]
-    .includes(metric);
-
 /** "worse", "better" or null, by the interval and the direction that the service gives. */
 export function tone(s) {
   if (s.direction === "unknown") return null;
   const [above, below] = s.direction === "higher_is_better" ? ["better", "worse"]
     : ["worse", "better"];
-  if (noRatio(s.metric) || s.unit === "outcome") {
+  if (!s.has_ratio) {
     return s.after > s.before ? above : s.after < s.before ? below : null;
   }
   return s.low > 1 ? above : s.high < 1 ? below : null;
@@ -35,15 +31,15 @@ export function tone(s) {
 
 /** "▲ +23.1 %" in the colour of worse or better, which the sign tells too. */
 export function changeOf(s) {
-  const text = noRatio(s.metric)
-    ? `${s.after > s.before ? "+" : ""}${quantity(s.after - s.before, s.unit)}`
-    : s.unit === "outcome" ? quantity(s.after, s.unit) : change(s.ratio);
+  const text = s.has_ratio ? change(s.ratio)
+    : s.unit === "outcome" ? quantity(s.after, s.unit)
+      : `${s.after > s.before ? "+" : ""}${quantity(s.after - s.before, s.unit)}`;
   return el("span", { class: `change ${tone(s) ?? ""}` }, text);
 }
 
 /** The change with its interval in lighter type. */
-export const changeWithin = (s) => [changeOf(s), !noRatio(s.metric) && s.low !== null
-  && s.unit !== "outcome" && within(` (${interval(s.low, s.high)})`)];
+export const changeWithin = (s) => [changeOf(s), s.has_ratio && s.low !== null
+  && within(` (${interval(s.low, s.high)})`)];
 
 /** A regression's first series with the size that counts, wherever it is told. */
 export const leadOf = (r) => ({ ...r.series[0], ratio: r.effect.ratio, low: r.effect.low,

@@ -4,7 +4,6 @@
 import { get, list, once } from "./api.js";
 import { still, valueAxis } from "./chart.js";
 import { commit, el, failure, link, strong, svg, version, within, written } from "./dom.js";
-import { noRatio } from "./parts.js";
 import { colours } from "./series_drawing.js";
 import { dateOf, factsChanged } from "./series_history.js";
 import { change, count, quantity } from "./words.js";
@@ -18,8 +17,8 @@ function later(promise) {
 }
 
 function valueOf(history, i, k, several) {
-  const { unit, metric } = history.series, of = (v) => quantity(v, unit, history.location[i]);
-  const rated = unit !== "outcome" && !noRatio(metric);
+  const { unit } = history.series, of = (v) => quantity(v, unit, history.location[i]);
+  const rated = history.series.has_ratio;
   return [several && el("span", { class: `swatch s${k % colours}` }, "● "),
     strong(of(history.location[i])), within(` (${unit === "outcome" ? ""
       : `${of(history.low[i])} to ${of(history.high[i])}, `}${count(history.runs[i], "run")})`),

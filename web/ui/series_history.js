@@ -1,7 +1,7 @@
 // A series' history for plots: its columns as typed arrays, oldest first.
 
 import { get } from "./api.js";
-import { factsMoved, noRatio } from "./parts.js";
+import { factsMoved } from "./parts.js";
 import { shortVersion } from "./words.js";
 
 const numbers = (column) => Float64Array.from(column, (v) => v ?? NaN);
@@ -16,7 +16,7 @@ export async function seriesHistory(id) {
     factsId: points.facts, lock: points.lock, location: numbers(points.location),
     low: numbers(points.low), high: numbers(points.high), level: numbers(points.level) };
   held.indexOf = new Map(points.build.map((build, i) => [build, i]));
-  held.noise = noRatio(series.metric) ? null : answer.noise;
+  held.noise = series.has_ratio ? answer.noise : null;
   return held;
 }
 

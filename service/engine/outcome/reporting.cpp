@@ -173,6 +173,7 @@ ReportingStep decide(const ReportingFacts& facts) {
   step.message.title = issue.title;
   const std::string& why = facts.is_widened ? kWidened : kWentOn;
   step.message.body = facts.is_filed ? why + issue.body : issue.body;
+  step.message.commands = issue.commands;
   step.message.created_at = facts.now;
   for (const ReportClass& one : facts.issue->classes)
     if (one.found.state != ClassState::seen) step.classes.push_back(one.found);

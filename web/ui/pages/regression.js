@@ -162,12 +162,10 @@ function saveEvidence(id) {
 
 /** The commands of the issue, which the service has written for exactly these builds. */
 function reproduce(reports) {
-  const body = reports.find((m) => m.kind === "open_issue")?.body ?? "";
-  const commands = [...(body.split("## Reproduce")[1]?.split("\n## ")[0] ?? "")
-    .matchAll(/```sh\n([\s\S]*?)```/g)].map((match) => match[1].trim());
+  const commands = reports.find((m) => m.kind === "open_issue")?.commands ?? [];
   return commands.length === 0
     ? note("Commands come with the issue, which is not written yet.")
-    : commands.map(copyable);
+    : commands.map((block) => copyable(block.trim()));
 }
 
 function trust(r, reports) {
