@@ -1,6 +1,7 @@
 #include "bisect/git/repository.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <stdexcept>
@@ -59,6 +60,54 @@ Commit describe(const git_commit* commit) {
     result.parents.push_back(to_sha(*git_commit_parent_id(commit, i)));
   }
   return result;
+}
+
+// Seconds at the end of a signature, "... > 1780000000 +0000"; 0 if there are none that fit.
+std::int64_t seconds_in(std::string_view signature) {
+  const auto address = signature.rfind('>');
+  std::int64_t seconds = 0;
+  if (address == std::string_view::npos || address + 2 > signature.size()) return 0;
+  const std::string_view rest = signature.substr(address + 2);
+  const auto read = std::from_chars(rest.data(), rest.data() + rest.size(), seconds);
+  return read.ec == std::errc() ? seconds : 0;
+}
+
+// Reads a commit as git does, which walks over ones that libgit2 refuses: without an address, or
+// with a date beyond 64 bits. nullopt if it has no tree.
+std::optional<Commit> describe(const CommitSha& sha, std::string_view text) {
+  Commit commit{.sha = sha};
+  std::optional<CommitSha> tree;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    if (line.empty()) break;  // the message follows
+    const std::string_view value = line.substr(std::min(line.find(' ') + 1, line.size()));
+    if (line.starts_with("tree ")) tree = CommitSha::parse(value);
+    if (line.starts_with("parent ") && commit.parents.size() < most_parents)
+      if (auto parent = CommitSha::parse(value)) commit.parents.push_back(*std::move(parent));
+    if (line.starts_with("author "))
+      commit.author_name = text_of(std::string(value.substr(0, value.find(" <"))).c_str());
+    if (line.starts_with("committer "))
+      commit.committed_at = nearest_time(std::chrono::seconds(seconds_in(value)));
+  }
+  if (!tree) return std::nullopt;
+  commit.tree = *std::move(tree);
+  text.remove_prefix(std::min(text.find_first_not_of('\n'), text.size()));
+  commit.subject = text_of(std::string(text.substr(0, longest_text)).c_str());
+  return commit;
+}
+
+std::optional<Commit> read_malformed(git_repository* repository, const CommitSha& sha) {
+  git_odb* objects = nullptr;
+  git_odb_object* object = nullptr;
+  const git_oid oid = to_oid(sha);
+  if (git_repository_odb(&objects, repository) != 0) return std::nullopt;
+  const Handle<git_odb, git_odb_free> owner(objects);
+  if (git_odb_read(&object, objects, &oid) != 0) return std::nullopt;
+  const Handle<git_odb_object, git_odb_object_free> read(object);
+  if (git_odb_object_type(object) != GIT_OBJECT_COMMIT) return std::nullopt;
+  return describe(
+      sha, {static_cast<const char*>(git_odb_object_data(object)), git_odb_object_size(object)});
 }
 
 bool is_huge(const git_commit* commit) {
@@ -272,7 +321,8 @@ std::optional<Commit> Repository::read(const CommitSha& sha) const {
   if (const auto known = huge_.find(sha); known != huge_.end()) return known->second;
   git_commit* raw = nullptr;
   const git_oid oid = to_oid(sha);
-  if (git_commit_lookup(&raw, repository_.get(), &oid) != 0) return std::nullopt;
+  if (git_commit_lookup(&raw, repository_.get(), &oid) != 0)
+    return read_malformed(repository_.get(), sha);
   const CommitHandle owner(raw);
   Commit commit = describe(raw);
   if (is_huge(raw)) huge_.emplace(sha, commit);

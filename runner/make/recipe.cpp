@@ -134,6 +134,9 @@ std::vector<fs::path> matching(const fs::path& tree, const std::string& pattern)
   const fs::path relative(pattern);
   std::vector<fs::path> found;
   std::error_code error;
+  fs::path folder = tree;
+  for (const fs::path& part : relative.parent_path())
+    if (fs::is_symlink(fs::symlink_status(folder /= part, error))) return found;
   for (const auto& entry : fs::directory_iterator(tree / relative.parent_path(), error))
     if (::fnmatch(relative.filename().c_str(), entry.path().filename().c_str(), FNM_PERIOD) == 0)
       found.push_back(entry.path());

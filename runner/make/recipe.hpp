@@ -50,7 +50,7 @@ std::map<std::string, std::string> environment_of(const Recipe& recipe, unsigned
                                                   const std::string& python);
 
 // What is below `tree` and fits `pattern`, a relative path whose last part may have * and ?.
-// Sorted.
+// Sorted. Nothing behind a symbolic link.
 std::vector<std::filesystem::path> matching(const std::filesystem::path& tree,
                                             const std::string& pattern);
 

@@ -22,13 +22,12 @@ using nlohmann::json;
 constexpr const char* kDerived =
     "commits, probability, ratio, workload, builds and state follow from verdicts and sessions";
 constexpr const char* kSealed =
-    "no field was edited since the service wrote it; an editor could seal it again, so times, "
-    "settings, "
-    "earlier levels and machine are only as good as their source";
+    "no field was edited since the service wrote it; an editor could seal it again, so which "
+    "commit "
+    "each build is, times, settings, earlier levels and machine are only as good as their source";
 constexpr const char* kNotSealed =
-    "not bound: an earlier version wrote it without a seal, so nothing vouches for times, "
-    "settings, "
-    "earlier levels and machine";
+    "not bound: an earlier version wrote it without a seal, so nothing vouches for which commit "
+    "each build is, times, settings, earlier levels and machine";
 
 void print_json(const json& regression, const Verification& verified) {
   json list = json::array();

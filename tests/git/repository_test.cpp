@@ -474,6 +474,38 @@ TEST_CASE("a commit that claims any time, name and path is read") {
   }
 }
 
+TEST_CASE("a malformed commit that git walks over does not cut the history") {
+  Upstream upstream;
+  const auto first = upstream.commit("first", {{"a.py", "1"}});
+  for (const std::string author :
+       {"nobody", "nobody <a@b> 18446744073709551616 +0000", "", "> <"}) {
+    INFO(author);
+    const auto before = upstream.head("main");
+    upstream.git("rev-parse main^{tree}");
+    std::ifstream listed(upstream.path() / "../output");
+    std::string tree;
+    listed >> tree;
+    std::ofstream(upstream.path() / "raw", std::ios::binary)
+        << "tree " << tree << "\nparent " << before.str() << "\nauthor " << author << "\ncommitter "
+        << author << "\n\nodd\n";
+    upstream.git("hash-object -t commit -w --literally raw");
+    upstream.git("update-ref refs/heads/main $(cat ../output)");
+    const auto odd = upstream.head("main");
+    Repository repository(upstream.options());
+    repository.fetch();
+    const auto commit = repository.find(odd);
+    REQUIRE(commit);
+    CHECK(commit->subject == "odd");
+    CHECK(commit->author_name == (author.starts_with("nobody") ? "nobody" : author.substr(0, 1)));
+    CHECK(to_us(commit->committed_at) == 0);
+    const auto range = repository.range(first, odd);
+    REQUIRE(range);
+    CHECK(range->back().parents == std::vector{before});
+    CHECK(repository.changed_paths(before, odd).empty());
+    CHECK(repository.resolve(odd.brief()) == odd);
+  }
+}
+
 TEST_CASE("a path of any bytes is found by these bytes") {
   Upstream upstream;
   const auto first = upstream.commit("first", {{"a.py", "1"}});

@@ -78,4 +78,9 @@ TEST_CASE("A pattern matches in its folder only, in order") {
   REQUIRE(found.size() == 2);
   CHECK(found[0] == scratch / "dist/a.whl");
   CHECK(matching(scratch.path(), "nothing/*").empty());
+  // A commit may hold a link to what is outside.
+  std::filesystem::create_directory_symlink(scratch / "dist", scratch / "link");
+  CHECK(matching(scratch.path(), "link/*").empty());
+  CHECK(matching(scratch.path(), "link/deep/*").empty());
+  CHECK(matching(scratch.path(), "lin*").size() == 1);
 }
