@@ -75,7 +75,7 @@ std::int64_t seconds_in(std::string_view signature) {
 // Reads a commit as git does, which walks over ones that libgit2 refuses: without an address, or
 // with a date beyond 64 bits. nullopt if it has no tree.
 std::optional<Commit> describe(const CommitSha& sha, std::string_view text) {
-  Commit commit{.sha = sha};
+  Commit commit{sha, sha, {}, "", "", {}};
   std::optional<CommitSha> tree;
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
