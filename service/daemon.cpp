@@ -126,8 +126,15 @@ std::filesystem::path database_file(const Config& config) {
 }
 
 FileLock lock_data(const Config& config) {
-  return lock_folder(config.service.data, "nightjard.lock",
-                     "stop that one, or let [service] data name another folder");
+  FileLock lock = lock_folder(config.service.data, "nightjard.lock",
+                              "stop that one, or let [service] data name another folder");
+  // An earlier version, or whoever copied them, may have left them open.
+  const std::string database = database_file(config).string();
+  for (const std::string& path :
+       {config.service.data.string(), database, database + "-wal", database + "-shm"})
+    if (!close_to_others(path))
+      log::warn("others may read path={}; only its owner can change that", path);
+  return lock;
 }
 
 struct Daemon::Impl {
