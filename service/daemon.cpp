@@ -506,6 +506,9 @@ struct Daemon::Impl {
     if (unrecorded) return record();
     const auto due = next_due(db, clock.now());
     if (!due) return;
+    storage::write(db, [&](storage::Transaction& transaction) {
+      note_attempt(transaction, due->message, clock.now());
+    });
     sending = true;
     asio::post(mailer, [this, due = *due] {
       Sent sent = sender.send(due.message, due.issue);
