@@ -166,6 +166,7 @@ struct Daemon::Impl {
             [this] { wake(); }),
         tokens(config, clock),
         server(io, api::server_config(config, tokens)) {
+    context.importing = &api.importing;
     api::add_routes(server, api, tokens);
     guarded("look at the queue", [this] { storage::write(db, storage::forget_unclaimable); });
   }
