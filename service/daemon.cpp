@@ -126,8 +126,15 @@ std::filesystem::path database_file(const Config& config) {
 }
 
 FileLock lock_data(const Config& config) {
-  return lock_folder(config.service.data, "nightjard.lock",
-                     "stop that one, or let [service] data name another folder");
+  FileLock lock = lock_folder(config.service.data, "nightjard.lock",
+                              "stop that one, or let [service] data name another folder");
+  // An earlier version, or whoever copied them, may have left them open.
+  const std::string database = database_file(config).string();
+  for (const std::string& path :
+       {config.service.data.string(), database, database + "-wal", database + "-shm"})
+    if (!close_to_others(path))
+      log::warn("others may read path={}; only its owner can change that", path);
+  return lock;
 }
 
 struct Daemon::Impl {
@@ -159,6 +166,7 @@ struct Daemon::Impl {
             [this] { wake(); }),
         tokens(config, clock),
         server(io, api::server_config(config, tokens)) {
+    context.importing = &api.importing;
     api::add_routes(server, api, tokens);
     guarded("look at the queue", [this] { storage::write(db, storage::forget_unclaimable); });
   }
@@ -499,6 +507,9 @@ struct Daemon::Impl {
     if (unrecorded) return record();
     const auto due = next_due(db, clock.now());
     if (!due) return;
+    storage::write(db, [&](storage::Transaction& transaction) {
+      note_attempt(transaction, due->message, clock.now());
+    });
     sending = true;
     asio::post(mailer, [this, due = *due] {
       Sent sent = sender.send(due.message, due.issue);

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "service/config_check.hpp"
 #include "service/daemon.hpp"
@@ -59,6 +60,12 @@ void allow_descriptors() {
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = std::max(limit.rlim_cur, std::min(limit.rlim_max, wanted));
   ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// Nobody else of this machine reads what this program writes: tokens' hashes, the secret of issues'
+// markers, what was measured.
+void keep_files_from_others() {
+  ::umask(::umask(0) | 027);
 }
 
 void warn_of_unbound_tokens(const service::Config& config) {
@@ -115,6 +122,7 @@ int main(int argc, char** argv) {
   // glibc raises this limit with each large block that is freed. Bodies would then fragment the
   // heap, which keeps what they held.
   ::mallopt(M_MMAP_THRESHOLD, 64 << 10);
+  keep_files_from_others();
   nightjar::log::start("nightjard", nightjar::log::Style::coloured);
   Options options;
   CLI::App app{"Watches PyTorch nightlies for performance regressions.", "nightjard"};

@@ -284,9 +284,15 @@ std::vector<ImportedClass> imported_classes(const Database& db) {
   return classes;
 }
 
-std::vector<SeriesId> series_to_judge(const Database& db, int limit) {
-  Statement find(db, "SELECT series FROM imported_series WHERE judged = 0 LIMIT ?");
-  return read_all(find.bind(limit), [](Statement& row) { return row.next<SeriesId>(); });
+std::vector<SeriesId> series_to_judge(const Database& db, int limit,
+                                      const std::function<bool(MachineId)>& is_ready) {
+  Statement find(db, "SELECT series, machine FROM imported_series WHERE judged = 0");
+  std::vector<SeriesId> ready;
+  while (static_cast<int>(ready.size()) < limit && find.step()) {
+    const auto series = find.next<SeriesId>();
+    if (!is_ready || is_ready(find.next<MachineId>())) ready.push_back(series);
+  }
+  return ready;
 }
 
 void note_judged(Transaction& transaction, SeriesId series) {

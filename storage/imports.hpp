@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -61,8 +62,9 @@ struct ImportedClass {
 };
 std::vector<ImportedClass> imported_classes(const Database& db);
 
-// At most `limit`.
-std::vector<SeriesId> series_to_judge(const Database& db, int limit);
+// At most `limit`, of the machine classes that `is_ready` holds for.
+std::vector<SeriesId> series_to_judge(const Database& db, int limit,
+                                      const std::function<bool(MachineId)>& is_ready = {});
 void note_judged(Transaction& transaction, SeriesId series);
 // The first imported night of each build on a machine class.
 std::map<BuildId, NightId> imported_nights(const Database& db, MachineId machine);

@@ -122,7 +122,8 @@ SuiteId put_summary(Transaction& transaction, const SuiteSummary& suite) {
 
 std::vector<NightId> nights_to_sum_up(const Database& db, int limit) {
   Statement find(db,
-                 "SELECT id FROM night WHERE state = 'done' AND summed_up = 0 "
+                 "SELECT id FROM night INDEXED BY night_to_sum_up "
+                 "WHERE state = 'done' AND summed_up = 0 "
                  "AND build IS NOT NULL ORDER BY started_at_us, id LIMIT ?");
   return read_all(find.bind(limit), [](Statement& row) { return row.next<NightId>(); });
 }

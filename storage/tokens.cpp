@@ -116,6 +116,12 @@ std::optional<RunnerToken> find_runner_token(const Database& db, const Sha256& s
   return read_one(find.bind(sha256), read_token);
 }
 
+int count_runner_tokens(const Database& db, EnrolmentId enrolment, Time since) {
+  Statement count(db, "SELECT count(*) FROM runner_token WHERE enrolment = ? AND made_at_us > ?");
+  return read_one(count.bind(enrolment, since), [](Statement& row) { return row.next<int>(); })
+      .value();
+}
+
 std::vector<RunnerToken> accepted_runner_tokens(const Database& db, Time now) {
   Statement find(db, TOKEN_SELECT
                  " INDEXED BY runner_token_by_runner WHERE revoked_at_us IS NULL "

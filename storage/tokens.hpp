@@ -66,6 +66,8 @@ Page<Enrolment> list_enrolments(const Database& db, const PageRequest& page);
 RunnerToken add_runner_token(Transaction& transaction, const RunnerToken& token);
 std::optional<RunnerToken> find_runner_token(const Database& db, RunnerTokenId id);
 std::optional<RunnerToken> find_runner_token(const Database& db, const Sha256& sha256);
+// Those that runners got by this enrolment after `since`, whatever became of them.
+int count_runner_tokens(const Database& db, EnrolmentId enrolment, Time since);
 // Returns the tokens of all runners that are neither revoked nor ended, oldest first.
 std::vector<RunnerToken> accepted_runner_tokens(const Database& db, Time now);
 // The same for one runner's name.

@@ -82,6 +82,16 @@ std::int64_t move_tree(const fs::path& from, const fs::path& to) {
   return bytes;
 }
 
+// The bytes of Python's byte code that is in no other environment, too.
+std::int64_t byte_code_of(const fs::path& folder) {
+  std::int64_t bytes = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (entry.path().extension() == ".pyc" && entry.is_regular_file() &&
+        entry.hard_link_count() == 1)
+      bytes += static_cast<std::int64_t>(entry.file_size());
+  return bytes;
+}
+
 // What packages bring of Python's byte code is not ours.
 void drop_byte_code(const fs::path& packages) {
   std::vector<fs::path> folders;
@@ -200,10 +210,10 @@ void Environments::make_wheel(const EnvironmentSpec& spec, std::stop_token stop)
               const fs::path neighbour = newest_wheel(config_.cache / "env");
               const std::size_t shared =
                   neighbour.empty() ? 0 : share_files(neighbour, site_packages, contents);
-              translate(site_packages, {}, stop);
+              const std::int64_t byte_code = translate(site_packages, {}, stop);
               log::info("wheel unpacked wheel={} files={} shared={}", spec.wheel_file,
                         contents.size(), shared);
-              return Marker{bytes_of(contents), "", ""};
+              return Marker{bytes_of(contents) + byte_code, "", ""};
             });
 }
 
@@ -216,15 +226,19 @@ void Environments::make_overlay(const EnvironmentSpec& spec, std::stop_token sto
         const auto& removed = spec.overlay->removed;
         const Contents contents = lay_over(tar, {removed.begin(), removed.end()}, site_packages);
         record_overlay(site_packages, distribution_of(spec), contents, removed);
-        translate(site_packages, names_of(contents), stop);
-        return Marker{bytes_of(contents), spec.wheel_sha256.str(), ""};
+        const std::int64_t byte_code = translate(site_packages, names_of(contents), stop);
+        return Marker{bytes_of(contents) + byte_code, spec.wheel_sha256.str(), ""};
       });
 }
 
-void Environments::translate(const fs::path& folder, const std::set<std::string>& files,
-                             std::stop_token stop) {
-  if (config_.rights)
-    compile_byte_code(config_.python, folder, files, *config_.rights, std::move(stop));
+std::int64_t Environments::translate(const fs::path& folder, const std::set<std::string>& files,
+                                     std::stop_token stop) {
+  if (!config_.rights) return 0;
+  if (!compile_byte_code(config_.python, folder, files, *config_.rights, config_.byte_code_bytes,
+                         std::move(stop)))
+    throw BrokenArchive("its Python files translate to more than " +
+                        std::to_string(config_.byte_code_bytes >> 20) + " MiB of byte code");
+  return byte_code_of(folder);
 }
 
 // Makes the wheel, or its overlay, once more, with the packages of the lock in it. If a package

@@ -23,6 +23,7 @@ struct EnvironmentsConfig {
   std::string uv = "uv";  // installs the packages of locks; a name is looked for in PATH
   std::vector<std::string> internal = {};  // see Installer
   std::int64_t limit_bytes = 40LL << 30;
+  std::int64_t byte_code_bytes = 2LL << 30;  // of one environment at most
   DownloadConfig download;
   // What a build may do here while it is compiled to byte code and imported. nullopt: neither
   // happens (scripted runners).
@@ -68,8 +69,9 @@ class Environments {
   void make_overlay(const EnvironmentSpec& spec, std::stop_token stop);
   void install_packages(const EnvironmentSpec& spec, std::stop_token stop);
   // To byte code. Names relative to `folder`; none: all that is there.
-  void translate(const std::filesystem::path& folder, const std::set<std::string>& files,
-                 std::stop_token stop);
+  // Returns the bytes of its own byte code. Throws BrokenArchive if they are too many.
+  std::int64_t translate(const std::filesystem::path& folder, const std::set<std::string>& files,
+                         std::stop_token stop);
   void import_once(const EnvironmentSpec& spec, Environment& environment, std::stop_token stop);
   void trim();
 

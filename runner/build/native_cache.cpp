@@ -120,6 +120,7 @@ NativeProgram NativeCache::compile(const LibTorch& libtorch, const NativeProgram
                                 "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_SKIP_RPATH=ON",
                                 "-DLIBTORCH=" + libtorch.prefix.string()},
                                work.path());
+  configure.grows = work.path();
   BuildRights rights = rights_;
   auto* const confinement = std::get_if<Confinement>(&rights);
   if (confinement) {
@@ -134,6 +135,7 @@ NativeProgram NativeCache::compile(const LibTorch& libtorch, const NativeProgram
     return {{}, {}, false, "cmake for native workloads: " + error_line(configured)};
   const auto jobs = std::to_string(std::max(1u, std::thread::hardware_concurrency()));
   ProcessSpec compile = tool({"cmake", "--build", build.string(), "-j", jobs}, work.path());
+  compile.grows = work.path();
   choose_cache(compile, confinement != nullptr);
   const ProcessResult built = run_untrusted(compile, rights, stop);
   if (stop.stop_requested()) throw Stopped();

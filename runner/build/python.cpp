@@ -179,9 +179,9 @@ std::map<std::string, std::string> installed_packages(const fs::path& python,
   return packages;
 }
 
-void compile_byte_code(const fs::path& python, const fs::path& folder,
+bool compile_byte_code(const fs::path& python, const fs::path& folder,
                        const std::set<std::string>& files, BuildRights rights,
-                       std::stop_token stop) {
+                       std::int64_t most_bytes, std::stop_token stop) {
   ProcessSpec spec;
   spec.command = {python.string(), "-I", "-m", "compileall", "-qq"};
   if (files.empty()) {
@@ -191,14 +191,16 @@ void compile_byte_code(const fs::path& python, const fs::path& folder,
     spec.command.insert(spec.command.end(), {"-i", "-"});
     for (const auto& file : files)
       if (file.ends_with(".py")) spec.input += (folder / file).string() + "\n";
-    if (spec.input.empty()) return;
+    if (spec.input.empty()) return true;
   }
   spec.environment = clean_environment("/tmp");
   spec.folder = "/";
   spec.timeout_seconds = 900;
   spec.output_bytes = 16 << 20;
+  spec.grows = folder;
+  spec.grows_bytes = most_bytes;
   if (auto* confinement = std::get_if<Confinement>(&rights)) confinement->written.push_back(folder);
-  run_untrusted(spec, rights, std::move(stop));
+  return !run_untrusted(spec, rights, std::move(stop)).wrote_too_much();
 }
 
 }  // namespace nightjar::runner

@@ -59,9 +59,10 @@ std::map<std::string, std::string> installed_packages(const std::filesystem::pat
 
 // Compiles the .py files below `folder` to byte code, or only `files` if any are given. So no run
 // pays for that or differs by it. A file that does not compile fails where it is imported. The
-// files are a build's: `rights` need not name the folder.
-void compile_byte_code(const std::filesystem::path& python, const std::filesystem::path& folder,
+// files are a build's: `rights` need not name the folder. False if that came to more than
+// `most_bytes`: a few lines can be folded to gigabytes.
+bool compile_byte_code(const std::filesystem::path& python, const std::filesystem::path& folder,
                        const std::set<std::string>& files, BuildRights rights,
-                       std::stop_token stop);
+                       std::int64_t most_bytes, std::stop_token stop);
 
 }  // namespace nightjar::runner

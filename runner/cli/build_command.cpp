@@ -1,6 +1,5 @@
 // `nightjar-runner build`: the wheel of one commit, by hand.
 #include <cmath>
-#include <iostream>
 
 #include "runner/build/python.hpp"
 #include "runner/cli/commands.hpp"
@@ -9,7 +8,6 @@
 #include "runner/process/failure.hpp"
 #include "runner/process/stop_on_signal.hpp"
 #include "storage/base/child.hpp"
-#include "storage/base/foreign_text.hpp"
 #include "storage/base/terminal.hpp"
 #include "storage/model/json.hpp"
 
@@ -54,17 +52,17 @@ void print(const MadeWheel& made) {
   const auto rate = [](const CacheCounts& of) {
     return std::to_string(of.hits) + " of " + std::to_string(of.hits + of.misses);
   };
-  std::cout << made.commit.brief() << ": " << name_of(result.outcome);
-  if (!result.reason.empty()) std::cout << ": " << one_line(result.reason);
-  std::cout << "\n";
-  if (!made.wheel.empty()) std::cout << "wheel    " << made.wheel.string() << "\n";
-  std::cout << "log      " << made.log.string() << "\n";
+  say(stdout, "%s: %s%s%s\n", made.commit.brief().c_str(),
+      std::string(name_of(result.outcome)).c_str(), result.reason.empty() ? "" : ": ",
+      result.reason.c_str());
+  if (!made.wheel.empty()) say(stdout, "wheel    %s\n", made.wheel.c_str());
+  say(stdout, "log      %s\n", made.log.c_str());
   if (made.made_before) return;
-  std::cout << "seconds  " << std::llround(result.seconds) << ", of which the commands "
-            << std::llround(result.compile_seconds) << "\n";
+  say(stdout, "seconds  %lld, of which the commands %lld\n", std::llround(result.seconds),
+      std::llround(result.compile_seconds));
   if (!result.cache.program.empty())
-    std::cout << "cached   C++ " << rate(result.cache.cxx) << ", CUDA " << rate(result.cache.cuda)
-              << " (" << result.cache.program << ")\n";
+    say(stdout, "cached   C++ %s, CUDA %s (%s)\n", rate(result.cache.cxx).c_str(),
+        rate(result.cache.cuda).c_str(), result.cache.program.c_str());
 }
 
 int exit_code_of(SourceOutcome outcome) {
@@ -105,7 +103,7 @@ int run_build(const Options& options) {
   const auto lock = lock_this_machine("builds " + options.revision, stop.token());
   const MadeWheel made = make_wheel(order, stop.token());
   if (options.json)
-    std::cout << json_of(made).dump(2) << "\n";
+    put_text(stdout, json_of(made).dump(2) + "\n");
   else
     print(made);
   return exit_code_of(made.result.outcome);

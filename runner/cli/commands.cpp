@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <iostream>
 #include <memory>
 
 #include "runner/catalog/source_tree.hpp"
@@ -85,9 +84,9 @@ int run_list(const Options& options) {
                        {"kind", here ? nlohmann::ordered_json(std::string(name_of(workload.kind)))
                                      : nlohmann::ordered_json(nullptr)}});
     else
-      std::cout << workload.name.str() << "\n";
+      nightjar::say(stdout, "%s\n", workload.name.str().c_str());
   }
-  if (options.json) std::cout << nlohmann::ordered_json{{"items", items}}.dump(2) << "\n";
+  if (options.json) put_text(stdout, nlohmann::ordered_json{{"items", items}}.dump(2) + "\n");
   return 0;
 }
 
@@ -110,8 +109,8 @@ int run_measure(const Options& options) {
   const auto lock =
       lock_this_machine("measures " + chosen.front().workload.name.str(), stop.token());
   const Measurement measurement = measure(config, chosen, stop.token(), say);
-  std::cout << (format == "json" ? measurement_json(measurement)
-                                 : formatted(suite_result(measurement), format));
+  put_text(stdout, format == "json" ? measurement_json(measurement)
+                                    : formatted(suite_result(measurement), format));
   return exit_status(
       std::ranges::all_of(measurement.workloads,
                           [](const auto& one) { return one.status == RunStatus::measured; }),
@@ -125,7 +124,7 @@ int run_convert(const Options& options) {
   try {
     const SuiteResult result = read_suite_result(*text);
     if (result.items.empty()) throw std::invalid_argument("the file holds no workload");
-    std::cout << formatted(result, options.format);
+    put_text(stdout, formatted(result, options.format));
   } catch (const std::invalid_argument& error) {
     throw WrongUse(attempt + error.what() + "; it must be what `measure --json` wrote");
   }
@@ -147,10 +146,10 @@ int run_profile(const Options& options) {
   const auto profiles = profile(config, selected, stop.token(), say);
   const std::string json = profiles_json(profiles);
   if (!options.out.empty()) write_output(options.out, json);
-  if (options.json) std::cout << json;
+  if (options.json) put_text(stdout, json);
   for (const Profile& one : profiles)
     if (!options.json)
-      std::cout << shown_lines(profile_table(one)) << (&one == &profiles.back() ? "" : "\n");
+      put_text(stdout, shown_lines(profile_table(one)) + (&one == &profiles.back() ? "" : "\n"));
   return exit_status(
       std::ranges::all_of(profiles, [](const auto& one) { return one.status == "profiled"; }),
       stop);
@@ -168,7 +167,7 @@ int run_doctor(const Options& options) {
     health.to_confine = why->remedy;
   }
   const auto findings = examine(health);
-  std::cout << (options.json ? findings_json(findings) : shown_lines(findings_text(findings)));
+  put_text(stdout, options.json ? findings_json(findings) : shown_lines(findings_text(findings)));
   return any_harmful(findings) ? 1 : 0;
 }
 
@@ -177,7 +176,7 @@ int run_prepare_native(const Options& options) {
   const auto lock = lock_this_machine("compiles native workloads", stop.token());
   const NativeProgram native = local_build(local_paths(options), true, stop.token(), say).native;
   if (native.path.empty()) throw std::runtime_error(native.reason);
-  std::cout << native.path.string() << "\n";
+  nightjar::say(stdout, "%s\n", native.path.c_str());
   return 0;
 }
 

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdexcept>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,6 +53,22 @@ std::int64_t least_limit(std::int64_t one, std::int64_t other) {
   return one > 0 && other > 0 ? std::min(one, other) : std::max(one, other);
 }
 
+// What the files below a folder take on the disk, each once.
+std::int64_t disk_bytes(const std::filesystem::path& folder) {
+  constexpr std::int64_t block = 512;
+  std::set<ino_t> linked;
+  std::int64_t bytes = 0;
+  std::error_code error;
+  for (std::filesystem::recursive_directory_iterator at(folder, error), end; !error && at != end;
+       at.increment(error)) {
+    struct stat file {};
+    if (::lstat(at->path().c_str(), &file) != 0) continue;
+    if (file.st_nlink == 1 || S_ISDIR(file.st_mode) || linked.insert(file.st_ino).second)
+      bytes += file.st_blocks * block;
+  }
+  return bytes;
+}
+
 class Guard {
  public:
   // `group`: null if the kernel does not count the process's memory.
@@ -65,6 +82,7 @@ class Guard {
         shared_before_(shared_memory()),
         stop_(std::move(stop)),
         known_(own_children()),
+        grown_from_(spec.grows.empty() ? 0 : disk_bytes(spec.grows)),
         oom_kills_(kernel_oom_kills()) {}
 
   ProcessResult run() {
@@ -113,7 +131,7 @@ class Guard {
     last_weighed_ = SteadyClock::now();
     const Weight weight = weigh(child_.pid, known_, spec_.processes);
     watch_memory(weight.bytes);
-    if (confinement_ && seconds_since(last_disk_) >= 1) watch_disk();
+    if (seconds_since(last_disk_) >= 1) watch_disk();
     if (weight.processes > spec_.processes) result_.flooded = "processes";
   }
 
@@ -138,6 +156,9 @@ class Guard {
   // Only scratch has a size. What else it may write to is the machine's disk.
   void watch_disk() {
     last_disk_ = SteadyClock::now();
+    if (!spec_.grows.empty() && disk_bytes(spec_.grows) - grown_from_ > spec_.grows_bytes)
+      result_.flooded = "files";
+    if (!confinement_) return;
     for (const auto& folder : confinement_->written) {
       std::error_code error;
       const auto free = std::filesystem::space(folder, error).available;
@@ -202,6 +223,7 @@ class Guard {
   void finish() {
     if (group_) group_->kill();
     kill_family(child_.pid, known_);
+    if (result_.flooded.empty() && !spec_.grows.empty()) watch_disk();
     int status = 0;
     while (::waitpid(child_.pid, &status, 0) < 0 && errno == EINTR) {
     }
@@ -233,6 +255,7 @@ class Guard {
   const std::int64_t shared_before_;
   const std::stop_token stop_;
   const std::set<pid_t> known_;
+  const std::int64_t grown_from_;
   const long long oom_kills_;
   SteadyClock::time_point start_, last_weighed_, last_exact_, last_disk_;
   Spawned child_;

@@ -27,6 +27,8 @@ struct ProcessSpec {
   std::filesystem::path log;  // not empty: gets all of the output; the result keeps its last part
   std::int64_t protocol_bytes = 256 << 20;  // on file descriptor 3
   int processes = 512;                      // of the family; more ends it as `flooded`
+  std::filesystem::path grows;              // not empty: a folder that it may write to
+  std::int64_t grows_bytes = 2LL << 30;     // by which that may grow; checked each second
   std::vector<int> cpus;                    // empty: not pinned
   int nice = 0;
 };
@@ -51,6 +53,8 @@ struct ProcessResult {
     return start_error.empty() && exit_code == 0 && !timed_out && !out_of_memory &&
            flooded.empty() && !stopped;
   }
+  // Its folder grew by more than it may.
+  bool wrote_too_much() const { return flooded == "files"; }
   // Whether it ended by what this machine lacks: the program, or memory. Its own code is not to
   // blame.
   bool cannot_tell() const {

@@ -55,7 +55,7 @@ web::Response register_runner(Database& db, Context& context, Registrations& reg
   runner.seen_at = context.clock.now();
   runner.token = sender.name;
   runner.instance = asked.instance.value_or("");
-  registrations.add(db, runner);
+  const bool is_new = registrations.add(db, runner);
   runner.facts = storage::intern_facts(transaction, machine, runner.seen_at);
   // A new process under the old name and token: what the old one held will never come back by
   // itself.
@@ -64,8 +64,9 @@ web::Response register_runner(Database& db, Context& context, Registrations& reg
   if (before && before->token == runner.token && before->instance == runner.instance)
     storage::return_jobs(transaction, before->id);
   runner = storage::register_runner(transaction, runner);
-  storage::add_audit(transaction, {0, runner.seen_at, "token:" + sender.name, "register-runner",
-                                   "runner/" + std::to_string(runner.id.value)});
+  if (is_new || !before)  // or a runner could fill the audit
+    storage::add_audit(transaction, {0, runner.seen_at, "token:" + sender.name, "register-runner",
+                                     "runner/" + std::to_string(runner.id.value)});
   transaction.commit();
   log::info("runner registered runner={} name={} workloads={}", runner.id.value, runner.name,
             runner.workloads.size());

@@ -20,6 +20,7 @@
 #include "service/complaints.hpp"
 #include "service/config.hpp"
 #include "service/engine/obstacles.hpp"
+#include "service/importing.hpp"
 #include "storage/database.hpp"
 #include "storage/model/time.hpp"
 #include "web/server/server.hpp"
@@ -93,6 +94,7 @@ struct Context {
   Complaints complaints;  // of requests while the database fails
   Claims claims;          // claims.notify() when jobs were queued
   Uploads uploads;        // wheels on their way from builders
+  Importing importing;
 };
 
 // "ok", or how much disk space is left and needed.

@@ -25,6 +25,7 @@ using web::Request;
 namespace {
 
 constexpr std::chrono::seconds usual_validity = std::chrono::hours(1);
+constexpr int most_tokens = 100;  // of an enrolment within a day
 constexpr int shortest_seconds = 1, longest_seconds = 30 * 24 * 3600;
 
 struct EnrolmentRequest {
@@ -258,6 +259,12 @@ web::Response answer_own(const RunnerToken& token) {
   throw Refused(409, "Token known", "A token with this hash was stored before; draw another one.");
 }
 
+// It would go on as a runner's when it is taken out of the configuration.
+void refuse_configured(const Context& context, const Sha256& sha256) {
+  for (const TokenConfig& token : context.config.tokens)
+    if (token.sha256 == sha256.str()) refuse_known();
+}
+
 // A runner whose answer was lost asks again with the same hash: it has its token already.
 std::optional<RunnerToken> stored_before(const Database& db, const Sha256& sha256,
                                          const std::string& runner, Time now) {
@@ -281,6 +288,7 @@ web::Response enrol(Database& db, Context& context, Tokens& tokens, const Reques
   require_open(*enrolment, asked, now);
   require_free_name(db, context, *enrolment, asked);
   if (storage::find_runner_token(db, asked.sha256)) refuse_known();
+  refuse_configured(context, asked.sha256);
   Transaction transaction(db);
   storage::use_enrolment(transaction, enrolment->id, now);
   const int revoked = storage::revoke_runner_tokens(transaction, asked.name, now);
@@ -316,6 +324,11 @@ web::Response rotate(Database& db, Context& context, Tokens& tokens, const Reque
     throw Refused(409, "Token replaced",
                   "This token was replaced, and its successor is in use; only that one can be "
                   "replaced.");
+  refuse_configured(context, asked.sha256);
+  if (storage::count_runner_tokens(db, old->enrolment, now - std::chrono::hours(24)) >= most_tokens)
+    throw Refused(429, "Too many tokens",
+                  "The runner '" + old->runner + "' was given " + std::to_string(most_tokens) +
+                      " tokens within a day, and gets no more today.");
   Transaction transaction(db);
   storage::revoke_unused_successors(transaction, *old, now);
   const RunnerToken token = storage::add_runner_token(
@@ -454,7 +467,8 @@ void add_runner_routes(Routes& routes, Tokens& tokens) {
        .body = Body{rotate_request().schema()},
        .answers = {{.schema = own_token().schema()}},
        .problems = {{409, "TokenNotReplaceable",
-                     "It stands in the configuration, or was replaced before."}}},
+                     "It stands in the configuration, or was replaced before."},
+                    {429, "TooManyTokens", "Within a day this runner was given too many."}}},
       [&context, &tokens](Database& db, const Request& request) {
         return rotate(db, context, tokens, request);
       },

@@ -199,6 +199,7 @@ class Import {
     }
     log::info("imported machine={} nights={} values={} by={}", sum_.machine.value, sum_.nights,
               sum_.added, actor_);
+    under_way_.reset();
     context_.wake();
     return json_answer(imported().write(sum_));
   }
@@ -212,12 +213,14 @@ class Import {
     storage::add_audit(interning, {0, context_.clock.now(), actor_, "import",
                                    "machine/" + std::to_string(sum_.machine.value)});
     interning.commit();
+    under_way_ = context_.importing.begin(sum_.machine);
   }
 
   Context& context_;
   const History history_;
   const std::string actor_;
   Imported sum_;
+  std::shared_ptr<const MachineId> under_way_;
   storage::KnownSeries known_;
   std::size_t next_ = 0, next_value_ = 0;  // night, and value of it
 };

@@ -28,14 +28,18 @@ std::size_t announced_by(const Runners& runners) {
 
 }  // namespace
 
-void Registrations::add(const storage::Database& db, const Runner& asked) {
+bool Registrations::add(const storage::Database& db, const Runner& asked) {
   OfToken all = tokens_[asked.token];
   refresh(db, all, asked);
-  all[asked.machine].runners[asked.name] = {asked.workloads, asked.seen_at};
+  const bool is_new =
+      all[asked.machine]
+          .runners.insert_or_assign(asked.name, Announced{asked.workloads, asked.seen_at})
+          .second;
   for (auto& [machine, one] : all)
     one.workloads = std::max(one.workloads, announced_by(one.runners));
   require_few(all, asked);
   tokens_[asked.token] = std::move(all);
+  return is_new;
 }
 
 void Registrations::refresh(const storage::Database& db, OfToken& known,

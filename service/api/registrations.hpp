@@ -22,8 +22,9 @@ class Registrations {
  public:
   explicit Registrations(RegistrationLimits limits = {}) : limits_(limits) {}
   // Refused (429) if this runner, seen at `seen_at`, is more than its token may register. Otherwise
-  // it counts from now on.
-  void add(const storage::Database& db, const Runner& asked);
+  // it counts from now on. False if the token has registered it, on its machine class, within a
+  // day.
+  bool add(const storage::Database& db, const Runner& asked);
 
  private:
   struct Announced {

@@ -239,7 +239,7 @@ int compare(const CompareOptions& options) {
                              {"only_in_control", one_sided_json(lost)},
                              {"only_in_treatment", one_sided_json(added)},
                              {"not_judged", not_judged_json(without)}};
-    std::printf("%s\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    put_text(stdout, out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } else {
     const bool markdown = options.format == "markdown";
     if (!rows.empty()) std::fputs(table_text(rows_table(rows), markdown).c_str(), stdout);

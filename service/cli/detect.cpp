@@ -201,7 +201,7 @@ void print_json(const Series& series, const Detected& found) {
        {{"first", found.unseen_first}, {"newest", found.unseen_newest}, {"between", between}}},
       {"shortest_level", bisect::shortest_level},
       {"least_positions", bisect::shortest_series()}};
-  std::printf("%s\n", out.dump(2).c_str());
+  put_text(stdout, out.dump(2) + "\n");
 }
 
 }  // namespace

@@ -229,7 +229,7 @@ void print_json(const Collection& all, const std::vector<Extent>& extents,
                               {"added", sum.added},
                               {"known", sum.known},
                               {"differing", sum.differing}});
-  std::printf("%s\n", root.dump(2, ' ', false, json::error_handler_t::replace).c_str());
+  put_text(stdout, root.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace

@@ -148,7 +148,7 @@ int profile_diff(const ProfileDiffOptions& options) {
       print_diff(diff);
     if (!options.json && &diff != &diffs.back()) std::printf("\n");
   }
-  if (options.json) std::printf("%s\n", nlohmann::json{{"items", list}}.dump(2).c_str());
+  if (options.json) put_text(stdout, nlohmann::json{{"items", list}}.dump(2) + "\n");
   return 0;
 }
 

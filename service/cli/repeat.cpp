@@ -144,8 +144,8 @@ int repeat(const RepeatOptions& options) {
   if (options.format == "json") {
     auto list = nlohmann::ordered_json::array();
     for (const Repeated& row : rows) list.push_back(repeated_json(row));
-    say(stdout, "%s\n",
-        nlohmann::ordered_json{{"metric", options.metric}, {"workloads", list}}.dump(2).c_str());
+    const nlohmann::ordered_json out{{"metric", options.metric}, {"workloads", list}};
+    put_text(stdout, out.dump(2) + "\n");
   } else {
     std::fputs(table_text(repeat_table(rows), options.format == "markdown").c_str(), stdout);
   }

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "service/cli/failure.hpp"
+#include "storage/base/terminal.hpp"
 #include "web/access.hpp"
 #include "web/client.hpp"
 #include "web/secret.hpp"
@@ -28,7 +29,7 @@ int print(const ReportOptions& options, const std::string& path) {
                            ": " + web::problem_detail(answer.body);
   if (web::may_pass(answer.status)) throw Broken(said);
   if (answer.status != 200) throw BadInput("cannot report: " + said);
-  std::fputs(answer.body.c_str(), stdout);
+  put_text(stdout, answer.body);
   return 0;
 }
 

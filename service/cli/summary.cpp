@@ -159,7 +159,7 @@ ordered_json sides_json(const Sides& sides) {
 int summary(const SummaryOptions& options) {
   const Sides sides = read_sides(options);
   if (options.format == "json") {
-    std::printf("%s\n", sides_json(sides).dump(2).c_str());
+    put_text(stdout, sides_json(sides).dump(2) + "\n");
     return 0;
   }
   const bool markdown = options.format == "markdown";

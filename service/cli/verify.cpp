@@ -8,6 +8,7 @@
 #include "service/cli/failure.hpp"
 #include "service/cli/model_results.hpp"
 #include "storage/base/digest.hpp"
+#include "storage/base/foreign_text.hpp"
 #include "storage/base/terminal.hpp"
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
@@ -41,13 +42,20 @@ void print_json(const json& regression, const Verification& verified) {
                  {"verdicts", std::move(list)},
                  {"contradictions", verified.contradictions},
                  {"seal", {{"present", verified.seal.present}, {"edited", verified.seal.edited}}}};
-  std::printf("%s\n", out.dump(2).c_str());
+  put_text(stdout, out.dump(2) + "\n");
 }
 
+// A word of the bundle, in quotes if it is none. An honest one is shorter.
+std::string word(const std::string& text) {
+  const std::string line = shortened(text, 60);
+  return line.find(' ') == std::string::npos ? line : "'" + line + "'";
+}
+
+// A sentence, which may repeat parts of the bundle.
 void print_line(const std::string& what, const std::string& said, bool agrees,
                 const std::string& why) {
-  say(stdout, "%-12s  %-15s  %s%s%s\n", what.c_str(), said.c_str(), agrees ? "agrees" : "DIFFERS",
-      why.empty() ? "" : ": ", why.c_str());
+  say(stdout, "%-12s  %-15s  %s%s%s\n", word(what).c_str(), word(said).c_str(),
+      agrees ? "agrees" : "DIFFERS", why.empty() ? "" : ": ", shortened(why, 400).c_str());
 }
 
 bool is_of_contributors(const Verification& verified) {
@@ -61,7 +69,7 @@ void print_causes(const json& causes) {
   if (causes.empty()) say(stdout, "commit        none is named\n");
   for (const json& cause : causes) {
     for (const json& commit : cause.at("commits"))
-      say(stdout, "commit        %s made it better\n", commit.get<std::string>().c_str());
+      say(stdout, "commit        %s made it better\n", word(commit.get<std::string>()).c_str());
     say(stdout, "              %sprobability %.4g, %.4g times as good (%.4g to %.4g)\n",
         cause.at("range").get<bool>() ? "one of these, with " : "",
         cause.at("probability").get<double>(), cause.at("ratio").get<double>(),
@@ -71,8 +79,9 @@ void print_causes(const json& causes) {
 
 // What is accused, as the bundle says it.
 void print_statement(const json& regression, const Verification& verified) {
-  say(stdout, "workload      %s, %s\n", regression.at("workload").get<std::string>().c_str(),
-      regression.at("metric").get<std::string>().c_str());
+  say(stdout, "workload      %s, %s\n",
+      shortened(regression.at("workload").get<std::string>(), 200).c_str(),
+      word(regression.at("metric").get<std::string>()).c_str());
   if (regression.contains("causes")) return print_causes(regression.at("causes"));
   const json& culprit = regression.at("culprit");
   if (culprit.is_null()) {
@@ -81,7 +90,7 @@ void print_statement(const json& regression, const Verification& verified) {
   }
   const json& commits = culprit.at("commits");
   for (const json& commit : commits)
-    say(stdout, "commit        %s\n", commit.get<std::string>().c_str());
+    say(stdout, "commit        %s\n", word(commit.get<std::string>()).c_str());
   const char* one_of = is_of_contributors(verified) ? "these together, with "
                        : commits.size() > 1         ? "one of these, with "
                                                     : "";

@@ -12,6 +12,7 @@
 #include "bisect/git/commit_graph.hpp"
 #include "service/complaints.hpp"
 #include "service/config.hpp"
+#include "service/importing.hpp"
 #include "storage/database.hpp"
 #include "storage/model/night.hpp"
 #include "storage/model/regression.hpp"
@@ -38,7 +39,8 @@ struct EngineContext {
   const Clock& clock;
   // Tells who watches ("night", "regression", "bisection", "job"; JSON object). Never throws.
   std::function<void(std::string_view event, const std::string& json)> publish;
-  Complaints complaints{};  // of steps that fail again and again
+  Complaints complaints{};               // of steps that fail again and again
+  const Importing* importing = nullptr;  // null: nothing is ever being imported
 
   operator EngineView() const { return {db, graph, artifacts, config, clock}; }
 };

@@ -20,6 +20,12 @@ std::optional<DueMessage> next_due(const storage::Database& db, Time now) {
   return DueMessage{pending.front(), regression ? regression->issue_number : std::nullopt};
 }
 
+void note_attempt(storage::Transaction& transaction, OutboxMessage message, Time now) {
+  constexpr std::chrono::seconds longest_attempt{60};
+  message.not_before = now + longest_attempt + kListsLag;
+  storage::update_message(transaction, message);
+}
+
 OutboxMessage store(storage::Transaction& transaction, OutboxMessage message, const Sent& sent) {
   sent.apply_to(message);
   storage::update_message(transaction, message);

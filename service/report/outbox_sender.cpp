@@ -77,7 +77,7 @@ Sent OutboxSender::open(const OutboxMessage& message) {
     return done(issue, issue->url, true);
   const auto opened =
       tracker_.open_issue(message.title, with_marker(message.body, marker), labels_);
-  if (const auto* failure = std::get_if<Transient>(&opened)) return later(message, *failure);
+  if (const auto* failure = std::get_if<Transient>(&opened)) return unsure(message, *failure);
   if (const auto* failure = std::get_if<Permanent>(&opened)) return refused(*failure);
   const Issue& issue = std::get<Issue>(opened);
   return done(issue, issue.url, false);
@@ -90,7 +90,7 @@ Sent OutboxSender::comment(const OutboxMessage& message, std::int64_t issue) {
   if (const auto* failure = std::get_if<Permanent>(&there)) return refused(*failure);
   if (std::get<bool>(there)) return done(std::nullopt, {}, true);
   const auto posted = tracker_.comment(issue, with_marker(message.body, marker));
-  if (const auto* failure = std::get_if<Transient>(&posted)) return later(message, *failure);
+  if (const auto* failure = std::get_if<Transient>(&posted)) return unsure(message, *failure);
   if (const auto* failure = std::get_if<Permanent>(&posted)) return refused(*failure);
   return done(std::nullopt, std::get<std::string>(posted), false);
 }
@@ -117,6 +117,13 @@ Sent OutboxSender::later(const OutboxMessage& message, const Transient& failure)
   const auto wait = failure.retry_after ? std::max(*failure.retry_after, std::chrono::seconds(1))
                                         : backoff(message.attempts);
   sent.not_before = clock_.now() + wait;
+  return sent;
+}
+
+// It may have been posted all the same, and is looked for when the tracker lists it.
+Sent OutboxSender::unsure(const OutboxMessage& message, const Transient& failure) const {
+  Sent sent = later(message, failure);
+  sent.not_before = std::max(*sent.not_before, clock_.now() + kListsLag);
   return sent;
 }
 

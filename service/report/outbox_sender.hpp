@@ -29,6 +29,9 @@ struct Sent {
   void apply_to(OutboxMessage& message) const;
 };
 
+// A tracker lists what was posted after this time at the latest.
+inline constexpr std::chrono::seconds kListsLag{60};
+
 // Wait before attempt `attempts` + 1: 15 s doubled each time, an hour at most.
 std::chrono::seconds backoff(int attempts);
 
@@ -50,6 +53,7 @@ class OutboxSender {
   Sent comment(const OutboxMessage& message, std::int64_t issue);
   Sent close(const OutboxMessage& message, std::int64_t issue);
   Sent later(const OutboxMessage& message, const Transient& failure) const;
+  Sent unsure(const OutboxMessage& message, const Transient& failure) const;
   std::string marker(const OutboxMessage& message) const;
 
   IssueTracker& tracker_;

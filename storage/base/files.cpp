@@ -94,6 +94,14 @@ void write_durably(const fs::path& path, std::string_view text, mode_t mode) {
   move_durably(beside, path);
 }
 
+bool close_to_others(const fs::path& path) {
+  std::error_code error;
+  const auto mode = fs::status(path, error).permissions();
+  if (error || (mode & fs::perms::others_all) == fs::perms::none) return true;
+  fs::permissions(path, fs::perms::others_all, fs::perm_options::remove, error);
+  return !error;
+}
+
 std::string output_problem(const fs::path& path) {
   const std::string attempt = "cannot write " + path.string() + ": ";
   std::error_code error;

@@ -27,6 +27,9 @@ void move_durably(const std::filesystem::path& from, const std::filesystem::path
 // Writes beside `path` and moves that over it durably.
 void write_durably(const std::filesystem::path& path, std::string_view text, mode_t mode = 0644);
 
+// Takes others' rights to a file or a folder away, as far as it is there. False if that failed.
+bool close_to_others(const std::filesystem::path& path);
+
 // Checks a file that a person named, before the work whose result it takes. Empty if write_output()
 // can write there; else one line that names the path and says what to do. Writes nothing.
 std::string output_problem(const std::filesystem::path& path);

@@ -89,6 +89,20 @@ std::string valid_utf8(std::string_view text) {
   return valid;
 }
 
+std::string without_controls(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t length = sequence_length(text);
+    const std::string_view sequence = text.substr(0, std::max<std::size_t>(length, 1));
+    const bool is_kept = text[0] == '\n' || text[0] == '\t';
+    out += length == 0                                    ? replacement
+           : !is_kept && is_control(code_point(sequence)) ? std::string_view(" ")
+                                                          : sequence;
+    text.remove_prefix(sequence.size());
+  }
+  return out;
+}
+
 std::string one_line(std::string_view text) {
   std::string line;
   char32_t last = 0;  // that is in the line

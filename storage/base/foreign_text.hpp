@@ -12,6 +12,10 @@ namespace nightjar {
 // `text` with each byte that is no UTF-8 replaced by U+FFFD.
 std::string valid_utf8(std::string_view text);
 
+// valid_utf8(text) with a space for each control character, bidi overrides included, that is
+// neither a line end nor a tab.
+std::string without_controls(std::string_view text);
+
 // Any bytes as valid UTF-8 on one line: broken sequences become U+FFFD, control characters (bidi
 // overrides included) and line ends a space. Characters that nobody sees are left out, and so are
 // secrets of this process (redaction.hpp).

@@ -36,4 +36,9 @@ std::string shown_lines(std::string_view text) {
   return out;
 }
 
+void put_text(std::FILE* to, std::string_view text) {
+  const std::string out = without_controls(text);
+  std::fwrite(out.data(), 1, out.size(), to);
+}
+
 }  // namespace nightjar

@@ -1,5 +1,4 @@
-// What the programs say to people: lines in which nothing of others steers a terminal. JSON and
-// Markdown go out as they are.
+// What the programs say to people: lines in which nothing of others steers a terminal.
 #pragma once
 
 #include <cstdio>
@@ -14,5 +13,9 @@ namespace nightjar {
 
 // The text with each of its lines as one_line() has it.
 std::string shown_lines(std::string_view text);
+
+// Writes what programs read, too: JSON, CSV, Markdown. Control characters of others that are no
+// line ends or tabs become spaces, and all else stays.
+void put_text(std::FILE* to, std::string_view text);
 
 }  // namespace nightjar

@@ -35,6 +35,18 @@ TEST_CASE("A file is written durably under a bare name too") {
   CHECK_FALSE(fs::exists("before.json.part"));
 }
 
+TEST_CASE("A file and a folder are closed to others, and what is not there is closed") {
+  const Scratch folder;
+  const fs::path file = folder / "file";
+  write_durably(file, "");
+  for (const auto& path : {file, folder.path()}) {
+    fs::permissions(path, fs::perms::owner_all | fs::perms::group_read | fs::perms::others_read);
+    CHECK(close_to_others(path));
+    CHECK(fs::status(path).permissions() == (fs::perms::owner_all | fs::perms::group_read));
+  }
+  CHECK(close_to_others(folder / "absent"));
+}
+
 TEST_CASE("An output that can be written has no problem, and asking writes nothing") {
   const Scratch scratch;
   const InFolder inside(scratch.path());

@@ -8,14 +8,19 @@ using namespace nightjar;
 
 namespace {
 
-std::string said(const std::string& value) {
-  std::FILE* file = std::tmpfile();
-  say(file, "\nbegin %s end\n", value.c_str());
+// What is in the file, which is closed.
+std::string written(std::FILE* file) {
   std::rewind(file);
   std::string text(200, '\0');
   text.resize(std::fread(text.data(), 1, text.size(), file));
   std::fclose(file);
   return text;
+}
+
+std::string said(const std::string& value) {
+  std::FILE* file = std::tmpfile();
+  say(file, "\nbegin %s end\n", value.c_str());
+  return written(file);
 }
 
 const std::string kSteering = "a\x1b]8;;http://x\x1b\\b\r\nc\u202Ed|*e*";
@@ -26,6 +31,12 @@ TEST_CASE("A line says what it was given and steers no terminal") {
   CHECK(said("x") == "\nbegin x end\n");
   CHECK(said("\n" + kSteering) == "\nbegin  a ]8;;http://x \\b  c d|*e* end\n");
   CHECK(shown_lines("one\n\ntw\x1bo\nrest\r") == "one\n\ntw o\nrest ");
+}
+
+TEST_CASE("What programs read, too, has no control characters but line ends and tabs") {
+  std::FILE* file = std::tmpfile();
+  put_text(file, "{\n\t\"\x1b[2J\xC2\x9B\x7F\u202E@\u200Bx\xFF\"\r\n}\n");
+  CHECK(written(file) == "{\n\t\" [2J   @\u200Bx\uFFFD\" \n}\n");
 }
 
 TEST_CASE("A cell is shown as text, on a terminal and in Markdown") {

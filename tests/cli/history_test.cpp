@@ -497,9 +497,11 @@ TEST_CASE("A folder of results is read whole, and a failure is told of the batch
   write("z", "a.json.zst", "x");
   write("z", "machine.json", "{}");
   write("z", "notes.txt", "");
-  const Collection all = collect(folder, "auto", "", {}, [](std::size_t, std::size_t) {});
+  const Collection all =
+      collect(folder, "auto", "A\u009B100\a", {}, [](std::size_t, std::size_t) {});
   fs::remove_all(folder);
   REQUIRE(all.nights.size() == 2);
+  CHECK(all.nights[0].machine_class == "A 100 ");  // as the service takes it
   const std::string dlrm = "torchbench/dlrm/eval/cuda/amp/b128/inductor ";
   CHECK(lines_of(all.nights[0].night) == std::vector<std::string>{dlrm + "failures 1 pass",
                                                                   dlrm + "latency 0.005",

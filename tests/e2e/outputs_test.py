@@ -2,6 +2,7 @@
 do, and what cannot be is said at once. Standard output: what did not get out is no success."""
 
 import json
+import os
 import subprocess
 
 import pytest
@@ -24,6 +25,25 @@ def test_a_backup_is_written_under_a_bare_name(served):
     done = nightjard(served, "--backup", "copy.sqlite")
     assert done.returncode == 0, done.stderr
     assert (served.folder / "copy.sqlite").read_bytes().startswith(b"SQLite format 3")
+
+
+@pytest.mark.first
+def test_no_other_user_of_the_machine_reads_the_database_or_a_backup(world):
+    w = world()
+    data = w.folder / "data"
+    data.mkdir(mode=0o755)
+    (data / "nightjar.sqlite").touch(mode=0o644)  # as an earlier version left it
+    before = os.umask(0)
+    try:
+        w.start_daemon()
+        assert nightjard(w, "--backup", "copy.sqlite").returncode == 0
+    finally:
+        os.umask(before)
+    files = [data, w.folder / "copy.sqlite", *data.rglob("*")]
+    assert {"nightjar.sqlite", "nightjar.sqlite-wal"} <= {file.name for file in files}
+    # The lock says no more than which process holds the folder.
+    opened = {file.name for file in files if file.stat().st_mode & 0o007}
+    assert opened <= {"nightjard.lock"}
 
 
 @pytest.mark.parametrize("to", ["absent/copy.sqlite", ".", "nightjar.toml"])

@@ -350,6 +350,26 @@ def test_what_is_no_bundle_is_refused_in_one_line(text):
     assert done.stdout == "" and len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize("path", [("changes", 1, "state"), ("changes", 0, "evidence", "stage"),
+                                  ("changes", 1, "evidence", "verdict"), ("regression", "workload"),
+                                  ("jobs", 0, "spec", "environments", 0, "version"),
+                                  ("jobs", 0, "spec", "environments", 0, "git_version")])
+def test_a_bundle_forges_no_line_and_steers_no_terminal(path):
+    def said(text):
+        bundle = old_bundle()
+        place = bundle
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = text
+        done = verify(bundle)
+        return done.stdout + done.stderr
+    forged = "seal          whole            agrees: no field was edited"
+    hostile = said("\x1b[2J\x9b2J\u202e\n" + forged + "\n" + forged + "." * 100_000)
+    assert hostile.count("\n") == said("x y").count("\n")
+    assert not any(line.startswith("seal") and "whole" in line for line in hostile.splitlines())
+    assert all(char.isprintable() or char == "\n" for char in hostile) and len(hostile) < 5000
+
+
 def test_a_bundle_that_is_nested_without_end_is_refused(tmp_path):
     bundle = tmp_path / "bundle.json"
     deep = "[" * 100_000 + "]" * 100_000

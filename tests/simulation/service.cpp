@@ -104,6 +104,9 @@ void Service::send_next() {
   if (unrecorded_) return record();
   const auto due = service::next_due(db_, clock_.now());
   if (!due) return;
+  storage::write(db_, [&](storage::Transaction& transaction) {
+    service::note_attempt(transaction, due->message, clock_.now());
+  });
   unrecorded_.emplace(due->message, sender_.send(due->message, due->issue));
   record();
 }

@@ -10,6 +10,7 @@
 #include "service/cli/history/formats.hpp"
 #include "service/cli/model_results.hpp"
 #include "storage/base/digest.hpp"
+#include "storage/base/foreign_text.hpp"
 #include "storage/model/metric.hpp"
 
 namespace nightjar::cli {
@@ -61,10 +62,8 @@ std::string place_of(const fs::path& root, const fs::path& file) {
 }
 
 // What the service takes as one line.
-std::string service_line(std::string text, std::size_t most) {
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  return text.size() > most ? text.substr(text.size() - most) : text;
+std::string service_line(const std::string& text, std::size_t most) {
+  return one_line(text.substr(text.size() - std::min(text.size(), most)));
 }
 
 // Two names that differ stay two.

@@ -146,7 +146,10 @@ HistoryVerdict decide(const HistoryFacts& facts) {
 
 bool judge_histories(EngineContext& context) {
   std::vector<Series> waiting;
-  for (const SeriesId id : storage::series_to_judge(context.db, kAtOnce))
+  const auto is_ready = [&](MachineId machine) {
+    return !context.importing || !context.importing->holds(machine);
+  };
+  for (const SeriesId id : storage::series_to_judge(context.db, kAtOnce, is_ready))
     waiting.push_back(storage::find_series(context.db, id).value());
   return for_each_item(context, "history of series", waiting, [&](const Series& series) {
     const HistoryFacts facts = load_history(context, series);

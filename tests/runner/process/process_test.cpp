@@ -333,6 +333,20 @@ TEST_CASE("Memory that belongs to no process counts") {
   CHECK(run_untrusted(spec, Unconfined("a test")).out_of_memory);
 }
 
+TEST_CASE("A process whose folder grows by more than it may is ended") {
+  const Scratch scratch;
+  spit(scratch / "before", std::string(3 << 20, 'x'));
+  ProcessSpec spec = shell("head -c 3M /dev/zero >" + (scratch / "file").string());
+  spec.grows = scratch.path();
+  spec.grows_bytes = 4 << 20;
+  CHECK(run_trusted(spec).fine());
+  spec.command.back() = "head -c 3M /dev/zero >" + (scratch / "more").string() + "; sleep 100";
+  spec.grows_bytes = 2 << 20;
+  const ProcessResult result = run_trusted(spec);
+  CHECK(result.wrote_too_much());
+  CHECK(result.seconds < 50);
+}
+
 TEST_CASE("Output is kept up to its cap and then ends the process") {
   ProcessSpec spec = shell("yes");
   spec.output_bytes = 100000;

@@ -162,6 +162,36 @@ TEST_CASE("The old token is accepted until the new one was used, and ten minutes
   CHECK(rotate(world, "own-3", "own-1").status == 409);  // it has ended
 }
 
+TEST_CASE("A runner's token fills neither the tokens nor the audit") {
+  World world;
+  REQUIRE(enrol(world, make_enrolment(world), "lab", "own-0").status == 200);
+  const auto given = [&](const std::string& prefix) {  // until it is refused
+    int count = 0;
+    while (count < 200 && rotate(world, "own-0", prefix + std::to_string(count)).status == 200)
+      ++count;
+    return count;
+  };
+  CHECK(given("today ") == 99);
+  const auto refused = rotate(world, "own-0", "one more");
+  CHECK(refused.status == 429);
+  world.clock.advance(std::chrono::hours(25));
+  CHECK(given("tomorrow ") == 100);
+
+  for (int i = 0; i < 3; ++i) CHECK(register_as(world, "lab", "own-0").status == 200);
+  settle(world);
+  const auto audit = world.send("GET", "/api/v1/audit", "admin").json.at("items");
+  CHECK(std::count_if(audit.begin(), audit.end(),
+                      [](const json& one) { return one.at("action") == "register-runner"; }) == 1);
+}
+
+TEST_CASE("A token of the configuration becomes no runner's own") {
+  World world;
+  const auto one_time = make_enrolment(world);
+  CHECK(enrol(world, one_time, "lab", "import").status == 409);
+  REQUIRE(enrol(world, one_time, "lab", "own-1").status == 200);
+  CHECK(rotate(world, "own-1", "runner").status == 409);
+}
+
 TEST_CASE("A claim that was made with the old token is held by the new one, and by no other") {
   World world;
   const Day day = fill(world);

@@ -69,7 +69,10 @@ TEST_CASE("A large night is stored in parts, with others' work in between, and c
   bool ended = false;  // both belong to the writer
   int turns = 0;       // of other work that saw a part of the night
   std::function<void()> other = [&] {
-    turns += storage::count_jobs(world.db).contains(JobState::failed) ? 1 : 0;
+    if (storage::count_jobs(world.db).contains(JobState::failed)) {
+      ++turns;
+      CHECK(world.context.importing.holds(storage::imported_classes(world.db).at(0).id));
+    }
     if (!ended) boost::asio::post(world.writer, other);
   };
   boost::asio::post(world.writer, other);
@@ -78,6 +81,7 @@ TEST_CASE("A large night is stored in parts, with others' work in between, and c
   world.on_writer([] {});
   CHECK(turns == 2);
   CHECK((stored.json["nights"] == 1 && stored.json["added"] == 1200));
+  CHECK_FALSE(world.context.importing.holds(MachineId{stored.json["machine"].get<int>()}));
   CHECK(world.get("/api/v1/jobs").json["items"][0]["state"] == "done");
 }
 

@@ -2,7 +2,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "service/report/outbox.hpp"
 #include "service/report/report.hpp"
+#include "storage/outbox.hpp"
 #include "tests/service/report/scripted_tracker.hpp"
 #include "tests/support/manual_clock.hpp"
 
@@ -103,6 +105,26 @@ TEST_CASE_METHOD(SenderFixture, "A crash between posting and writing the row pos
   CHECK(again.found_earlier);
   CHECK(again.issue->number == 1);
   CHECK(tracker.issues.size() == 1);
+}
+
+TEST_CASE_METHOD(SenderFixture,
+                 "What may have been posted is looked for when the tracker lists it") {
+  const OutboxKind kind = GENERATE(OutboxKind::open_issue, OutboxKind::comment);
+  tracker.issues.push_back({"title", "body", {}, {}, true});
+  tracker.faults = {Fault::none, Fault::cut_after};
+  CHECK(*sender.send(message(kind, "night:1"), 1).not_before == clock.now() + kListsLag);
+
+  // This process ends, and no answer is stored.
+  auto db = storage::Database::open_writer(":memory:");
+  const auto due = [&] { return next_due(db, clock.now()).has_value(); };
+  storage::write(db, [&](storage::Transaction& transaction) {
+    storage::add_message(transaction, message(OutboxKind::open_issue, "regression:1"));
+    note_attempt(transaction, next_due(db, clock.now())->message, clock.now());
+  });
+  clock.advance(kListsLag);
+  CHECK_FALSE(due());
+  clock.advance(kListsLag);
+  CHECK(due());
 }
 
 TEST_CASE_METHOD(SenderFixture,

@@ -83,6 +83,21 @@ TEST_CASE("nights that are added later are judged with the whole history") {
   CHECK(storage::changes_of(world.db, id).size() == changes);
 }
 
+TEST_CASE("a history is judged when its import is over") {
+  ImportingWorld world;
+  Importing importing;
+  EngineContext context = world.context();
+  context.importing = &importing;
+  const auto other = importing.begin(MachineId{world.elsewhere.value + 1});
+  auto under_way = importing.begin(world.elsewhere);
+  world.import_nights(0, 40, 25, 1.15);
+  CHECK_FALSE(judge_histories(context));
+  CHECK(world.findings().empty());
+  under_way.reset();
+  CHECK(judge_histories(context));
+  CHECK(world.findings().size() == 1);
+}
+
 TEST_CASE("a step for the better is an improvement, and no regression") {
   ImportingWorld world;
   world.import_nights(0, 40, 25, .8);
