@@ -73,6 +73,9 @@ void raise_loopback() {
   require(::ioctl(any.get(), SIOCSIFFLAGS, &request), "raise the loopback interface");
 }
 
+// Bytes. More than any file that is made here.
+constexpr rlim_t kLargestFile = 4ULL << 30;
+
 // For good, also for the superuser: root has no more rights than a file's owner from here on.
 void drop_rights(const Plan& plan) {
   for (int right = 0; right <= 63; ++right)
@@ -81,6 +84,8 @@ void drop_rights(const Plan& plan) {
           "give up the superuser's rights");
   const rlimit threads{plan.threads, plan.threads};
   require(::setrlimit(RLIMIT_NPROC, &threads), "limit the number of threads");
+  const rlimit file{kLargestFile, kLargestFile};
+  require(::setrlimit(RLIMIT_FSIZE, &file), "limit the size of a file");
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct none[2]{};
   require(::syscall(SYS_capset, &header, none), "give up all rights");

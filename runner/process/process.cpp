@@ -34,6 +34,7 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr int kPollMilliseconds = 50;
 constexpr std::chrono::milliseconds kSignalSpread(1000);  // between the processes of a job
 constexpr std::uintmax_t kDiskFloor = 512 << 20;          // bytes that a confined process leaves
+constexpr std::int64_t kNameless = 4;  // times what a folder may grow, by the disk's free space
 constexpr std::size_t kKeptOfLog = 256 << 10;  // bytes of output that a result keeps beside a log
 constexpr std::size_t kTraceback = 64 << 10;   // bytes of output that are searched for an exception
 
@@ -69,6 +70,12 @@ std::int64_t disk_bytes(const std::filesystem::path& folder) {
   return bytes;
 }
 
+std::optional<std::int64_t> free_bytes_of(const std::filesystem::path& folder) {
+  std::error_code error;
+  const auto space = std::filesystem::space(folder, error);
+  return error ? std::nullopt : std::optional(static_cast<std::int64_t>(space.available));
+}
+
 class Guard {
  public:
   // `group`: null if the kernel does not count the process's memory.
@@ -83,6 +90,7 @@ class Guard {
         stop_(std::move(stop)),
         known_(own_children()),
         grown_from_(spec.grows.empty() ? 0 : disk_bytes(spec.grows)),
+        free_before_(free_bytes_of(spec.grows)),
         oom_kills_(kernel_oom_kills()) {}
 
   ProcessResult run() {
@@ -153,10 +161,17 @@ class Guard {
 
   std::string too_much() const { return "more than " + std::to_string(most_bytes_ >> 20) + " MiB"; }
 
+  // A file whose name was removed is in no folder, but takes its room until it is closed.
+  bool writes_nameless() const {
+    const auto free = free_bytes_of(spec_.grows);
+    return free && free_before_ && *free_before_ - *free > kNameless * spec_.grows_bytes;
+  }
+
   // Only scratch has a size. What else it may write to is the machine's disk.
   void watch_disk() {
     last_disk_ = SteadyClock::now();
-    if (!spec_.grows.empty() && disk_bytes(spec_.grows) - grown_from_ > spec_.grows_bytes)
+    if (!spec_.grows.empty() &&
+        (disk_bytes(spec_.grows) - grown_from_ > spec_.grows_bytes || writes_nameless()))
       result_.flooded = "files";
     if (!confinement_) return;
     for (const auto& folder : confinement_->written) {
@@ -256,6 +271,7 @@ class Guard {
   const std::stop_token stop_;
   const std::set<pid_t> known_;
   const std::int64_t grown_from_;
+  const std::optional<std::int64_t> free_before_;
   const long long oom_kills_;
   SteadyClock::time_point start_, last_weighed_, last_exact_, last_disk_;
   Spawned child_;

@@ -345,6 +345,11 @@ TEST_CASE("A process whose folder grows by more than it may is ended") {
   const ProcessResult result = run_trusted(spec);
   CHECK(result.wrote_too_much());
   CHECK(result.seconds < 50);
+  const std::string nameless = (scratch / "nameless").string();
+  spec.command.back() = "exec 8>" + nameless + "; rm " + nameless +
+                        "; head -c 100M /dev/zero >&8; sync -d " + scratch.path().string() +
+                        "; sleep 100";
+  CHECK(run_trusted(spec).wrote_too_much());
 }
 
 TEST_CASE("Output is kept up to its cap and then ends the process") {
