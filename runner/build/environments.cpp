@@ -234,10 +234,9 @@ void Environments::make_overlay(const EnvironmentSpec& spec, std::stop_token sto
 std::int64_t Environments::translate(const fs::path& folder, const std::set<std::string>& files,
                                      std::stop_token stop) {
   if (!config_.rights) return 0;
-  if (!compile_byte_code(config_.python, folder, files, *config_.rights, config_.byte_code_bytes,
-                         std::move(stop)))
-    throw BrokenArchive("its Python files translate to more than " +
-                        std::to_string(config_.byte_code_bytes >> 20) + " MiB of byte code");
+  const std::string problem = compile_byte_code(config_.python, folder, files, *config_.rights,
+                                                config_.byte_code, std::move(stop));
+  if (!problem.empty()) throw BrokenArchive(problem);
   return byte_code_of(folder);
 }
 

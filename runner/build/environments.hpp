@@ -12,6 +12,7 @@
 
 #include "runner/build/download.hpp"
 #include "runner/build/marker.hpp"
+#include "runner/build/python.hpp"
 #include "runner/process/confinement.hpp"
 #include "storage/model/job.hpp"
 
@@ -23,7 +24,7 @@ struct EnvironmentsConfig {
   std::string uv = "uv";  // installs the packages of locks; a name is looked for in PATH
   std::vector<std::string> internal = {};  // see Installer
   std::int64_t limit_bytes = 40LL << 30;
-  std::int64_t byte_code_bytes = 2LL << 30;  // of one environment at most
+  ByteCodeLimits byte_code;  // of one environment
   DownloadConfig download;
   // What a build may do here while it is compiled to byte code and imported. nullopt: neither
   // happens (scripted runners).

@@ -179,9 +179,9 @@ std::map<std::string, std::string> installed_packages(const fs::path& python,
   return packages;
 }
 
-bool compile_byte_code(const fs::path& python, const fs::path& folder,
-                       const std::set<std::string>& files, BuildRights rights,
-                       std::int64_t most_bytes, std::stop_token stop) {
+std::string compile_byte_code(const fs::path& python, const fs::path& folder,
+                              const std::set<std::string>& files, BuildRights rights,
+                              const ByteCodeLimits& limits, std::stop_token stop) {
   ProcessSpec spec;
   spec.command = {python.string(), "-I", "-m", "compileall", "-qq"};
   if (files.empty()) {
@@ -191,16 +191,23 @@ bool compile_byte_code(const fs::path& python, const fs::path& folder,
     spec.command.insert(spec.command.end(), {"-i", "-"});
     for (const auto& file : files)
       if (file.ends_with(".py")) spec.input += (folder / file).string() + "\n";
-    if (spec.input.empty()) return true;
+    if (spec.input.empty()) return {};
   }
   spec.environment = clean_environment("/tmp");
   spec.folder = "/";
-  spec.timeout_seconds = 900;
+  spec.timeout_seconds = limits.seconds;
   spec.output_bytes = 16 << 20;
   spec.grows = folder;
-  spec.grows_bytes = most_bytes;
+  spec.grows_bytes = limits.bytes;
   if (auto* confinement = std::get_if<Confinement>(&rights)) confinement->written.push_back(folder);
-  return !run_untrusted(spec, rights, std::move(stop)).wrote_too_much();
+  const ProcessResult result = run_untrusted(spec, rights, std::move(stop));
+  if (result.wrote_too_much())
+    return "its Python files translate to more than " + std::to_string(limits.bytes >> 20) +
+           " MiB of byte code";
+  if (result.timed_out)
+    return "its Python files take more than " + std::to_string(static_cast<int>(limits.seconds)) +
+           " s to translate";
+  return {};
 }
 
 }  // namespace nightjar::runner

@@ -57,12 +57,17 @@ DeviceUse device_use(const std::filesystem::path& python, const Confinement* con
 std::map<std::string, std::string> installed_packages(const std::filesystem::path& python,
                                                       std::stop_token stop);
 
+struct ByteCodeLimits {
+  std::int64_t bytes = 2LL << 30;
+  double seconds = 300;  // PyTorch takes half a minute on one core
+};
 // Compiles the .py files below `folder` to byte code, or only `files` if any are given. So no run
 // pays for that or differs by it. A file that does not compile fails where it is imported. The
-// files are a build's: `rights` need not name the folder. False if that came to more than
-// `most_bytes`: a few lines can be folded to gigabytes.
-bool compile_byte_code(const std::filesystem::path& python, const std::filesystem::path& folder,
-                       const std::set<std::string>& files, BuildRights rights,
-                       std::int64_t most_bytes, std::stop_token stop);
+// files are a build's: `rights` need not name the folder. Returns what was too much, if anything
+// was: a few lines can be folded to gigabytes, or take minutes.
+std::string compile_byte_code(const std::filesystem::path& python,
+                              const std::filesystem::path& folder,
+                              const std::set<std::string>& files, BuildRights rights,
+                              const ByteCodeLimits& limits, std::stop_token stop);
 
 }  // namespace nightjar::runner

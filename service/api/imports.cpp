@@ -183,6 +183,11 @@ class Import {
         actor_("token:" + request.principal.name) {}
 
   std::optional<web::Response> go_on(storage::Database& db) {
+    if (const std::string disk = disk_check(context_); disk != "ok")
+      throw Refused(507, "Not stored",
+                    "Histories are not imported while the disk has too little space, which results "
+                    "need: " +
+                        disk + ". What is stored stays; send all again later.");
     if (!sum_.machine) begin(db);
     if (next_ < history_.nights.size()) {
       const HistoryNight& night = history_.nights[next_];
@@ -253,7 +258,8 @@ void add_import_routes(Routes& routes) {
                                 {"known", 0},
                                 {"differing", 0}}}},
        .problems = {{422, "InvalidRecord",
-                     "A record is well-formed, but no good; errors names it. Nothing is stored."}}},
+                     "A record is well-formed, but no good; errors names it. Nothing is stored."},
+                    {507, "DiskFull", "The disk has too little space; send it later."}}},
       {},
       [&context](const web::Request& request) -> Routes::Store {
         auto all = std::make_shared<Import>(context, request);

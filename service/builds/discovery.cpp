@@ -46,11 +46,19 @@ ListedWheel wheel_of(const Build& build) {
 }
 
 // By file name, not by URL: an index that moves to another host lists no new builds.
-const Build* find_wheel(const std::vector<Build>& builds, const std::string& file_name) {
-  const auto found = std::find_if(builds.begin(), builds.end(), [&](const Build& build) {
-    return file_name_of(build.url) == file_name;
-  });
-  return found == builds.end() ? nullptr : &*found;
+std::map<std::string, const Build*> by_file_name(const std::vector<Build>& builds) {
+  std::map<std::string, const Build*> all;
+  for (const Build& build : builds) all.emplace(file_name_of(build.url), &build);
+  return all;
+}
+
+// An honest index has one a day. Each that is found is downloaded.
+constexpr std::size_t most_new = 200;  // within a day
+constexpr std::size_t most_listed = 5'000;
+
+std::size_t found_since(const std::vector<Build>& builds, Time since) {
+  return static_cast<std::size_t>(std::count_if(
+      builds.begin(), builds.end(), [&](const Build& build) { return build.found_at > since; }));
 }
 
 // Removes a download that was not taken over.
@@ -93,12 +101,14 @@ void Discovery::take_listing(const Known& known, const std::vector<ListedWheel>&
     const auto count = static_cast<int>(listed.size());
     const std::string oldest = to_date(clock_.now() - std::chrono::days(place_.keep_days));
     const auto prove = static_cast<std::size_t>(std::max(0, count - place_.first_nightlies));
-    survey.prove_from = listed[prove].date;
+    survey.prove_from = std::min(listed[prove].date, to_date(clock_.now()));
     from = std::min({oldest, listed[static_cast<std::size_t>(std::max(0, count - 2))].date,
                      *survey.prove_from});
   }
+  const auto rows = by_file_name(known.nightlies);
   for (const ListedWheel& wheel : listed) {
-    const Build* row = find_wheel(known.nightlies, wheel.file_name);
+    const auto found = rows.find(wheel.file_name);
+    const Build* row = found == rows.end() ? nullptr : found->second;
     if (!row && wheel.date >= from) {
       survey.found.push_back(build_of(wheel, clock_.now()));
       if (survey.prove_from && wheel.date < *survey.prove_from)
@@ -115,6 +125,17 @@ void Discovery::take_listing(const Known& known, const std::vector<ListedWheel>&
       survey.reopened.push_back(std::move(again));
     }
   }
+  keep_few(known, survey);
+}
+
+void Discovery::keep_few(const Known& known, Survey& survey) const {
+  const std::size_t before = found_since(known.nightlies, clock_.now() - std::chrono::days(1));
+  const std::size_t most = most_new - std::min(most_new, before), found = survey.found.size();
+  if (found <= most) return;
+  survey.found.erase(survey.found.begin(), survey.found.end() - static_cast<std::ptrdiff_t>(most));
+  survey.problems.push_back(std::to_string(found - most) +
+                            " wheels are not taken: they would be more than " +
+                            std::to_string(most_new) + " new ones within a day");
 }
 
 std::vector<Build> Discovery::waiting_since(const std::string& date, const Known& known,
@@ -146,9 +167,14 @@ Survey Discovery::look_once(const Known& known) {
   try {
     listed = source_.list();
     survey.problems = source_.problems();
+    if (listed.size() > most_listed)
+      throw std::runtime_error("cannot list builds: the source lists " +
+                               std::to_string(listed.size()) + " wheels; at most " +
+                               std::to_string(most_listed) + " are read");
     if (listed.empty()) survey.source_failure = nothing_listed(place_, config_.project);
   } catch (const std::exception& error) {
     is_listed = false;
+    listed.clear();
     survey.source_failure = error.what();
   }
   take_listing(known, listed, survey);

@@ -59,8 +59,10 @@ double value_of(std::string_view text, const std::string& where, bool may_be_hea
   if (!value)
     throw BadInput(where + "the value '" + std::string(text.substr(0, 60)) + "' is no number" +
                    (may_be_header ? "; a header must be '" + std::string(kHeader) + "'" : ""));
-  if (!(*value > 0)) throw BadInput(where + "the value must be positive and finite");
-  return static_cast<double>(*value);
+  const auto kept = static_cast<double>(*value);
+  if (!(kept > 0 && std::isfinite(kept)))
+    throw BadInput(where + "the value must be positive and finite");
+  return kept;
 }
 
 struct Run {

@@ -66,6 +66,8 @@ TEST_CASE("a row that is none is named with its line") {
     CHECK_THROWS_WITH(series_of(text),
                       Contains("nightjar_series_file_test.csv, line ") && Contains(words));
   };
+  for (const char* value : {"0", "-1", "1e400", "1e-400"})
+    refuses("1,2\n2," + std::string(value) + "\n", "line 2: the value must be positive and finite");
   refuses("commit,seconds\n1,2\n",
           "line 1: the value 'seconds' is no number; a header must be 'position,value'");
   refuses("1,2\n3,x\n", "line 2: the value 'x' is no number");

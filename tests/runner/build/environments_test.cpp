@@ -196,7 +196,7 @@ TEST_CASE("Byte code that a wheel brings along is nowhere, be it listed or not")
   CHECK_FALSE(fs::exists(made.site_packages / "torch/__pycache__"));
 }
 
-TEST_CASE("Byte code counts as the environment's, and has a limit of its own") {
+TEST_CASE("Byte code counts as the environment's, and has limits of its own") {
   const Scratch scratch;
   auto members = torch_members("2.15.0", "abc");
   std::string folded;
@@ -206,11 +206,15 @@ TEST_CASE("Byte code counts as the environment's, and has a limit of its own") {
   const auto spec =
       wheel_environment(scratch / "torch-2.15.0-py3-none-any.whl", members, "2.15.0", "abc");
   EnvironmentsConfig config = config_in(scratch, true);
-  config.byte_code_bytes = 1 << 20;
+  config.byte_code.bytes = 1 << 20;
   Environments few(config);
   CHECK(make(few, spec).broken == "its Python files translate to more than 1 MiB of byte code");
   CHECK(entries_in(scratch / "cache/env") == 0);
-  config.byte_code_bytes = 64 << 20;
+  config.byte_code = {64 << 20, .01};
+  Environments hasty(config);
+  CHECK(make(hasty, spec).broken == "its Python files take more than 0 s to translate");
+  CHECK(entries_in(scratch / "cache/env") == 0);
+  config.byte_code.seconds = 300;
   Environments enough(config);
   const fs::path made = make(enough, spec).site_packages.parent_path();
   CHECK(read_marker(made).value().bytes > 4'000'000);

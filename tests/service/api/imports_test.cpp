@@ -85,6 +85,19 @@ TEST_CASE("A large night is stored in parts, with others' work in between, and c
   CHECK(world.get("/api/v1/jobs").json["items"][0]["state"] == "done");
 }
 
+TEST_CASE("What space the disk needs for results no import takes") {
+  World world;
+  world.context.min_free_bytes = std::uint64_t{1} << 62;
+  const auto full =
+      send_history(world, history(json::array({night(1, json::array({latency({.5})}))})));
+  CHECK(full.status == 507);
+  CHECK(world.get("/api/v1/imports").json["items"].empty());
+  world.context.min_free_bytes = 0;
+  CHECK(
+      send_history(world, history(json::array({night(1, json::array({latency({.5})}))}))).status ==
+      200);
+}
+
 TEST_CASE("What was imported is marked as such wherever it is read") {
   World world;
   send_history(world, history(json::array({night(1, json::array({latency({.5})}))})));

@@ -28,6 +28,11 @@ class MoodySource final : public BuildSource {
     std::erase_if(listed, [&](const ListedWheel& wheel) { return hidden.contains(wheel.date); });
     for (ListedWheel& wheel : listed)
       if (claims.contains(wheel.date)) wheel.sha256 = Sha256::parse(claims[wheel.date]);
+    for (int i = 0; i < flood; ++i) {
+      const std::string name = "torch-" + std::to_string(i) + ".whl";
+      listed.push_back(
+          {name, "file:///nowhere/" + name, std::to_string(i), "cpu", "2300-01-01", {}});
+    }
     return listed;
   }
   const std::vector<std::string>& problems() const override { return wheels_.problems(); }
@@ -40,6 +45,7 @@ class MoodySource final : public BuildSource {
 
   bool can_list = true, can_fetch = true, removed = false;
   int fetches = 0;
+  int flood = 0;                              // wheels of a day to come that are listed, too
   std::set<std::string> hidden;               // dates that are not listed
   std::map<std::string, std::string> claims;  // date to the SHA-256 that the index claims
 
@@ -137,6 +143,25 @@ TEST_CASE_METHOD(World, "every build that appears afterwards is proved, also a l
   publish(16);
   CHECK(discovery->tick(db).found.empty());
   CHECK(dates(BuildState::proved) == Dates{"2026-08-17", "2026-08-20", "2026-08-19"});
+}
+
+TEST_CASE_METHOD(World, "a source that lists more than any honest one adds few builds") {
+  source.flood = 6000;
+  const Survey refused = discovery->survey(discovery->known(db));
+  CHECK(refused.source_failure ==
+        "cannot list builds: the source lists 6000 wheels; at most 5000 are read");
+  CHECK(discovery->apply(db, refused).found.empty());
+  source.flood = 4000;
+  source.can_fetch = false;
+  const Survey few = discovery->survey(discovery->known(db));
+  CHECK(few.problems.back().starts_with("3800 wheels are not taken"));
+  CHECK(discovery->apply(db, few).found.size() == 200);
+  CHECK(discovery->tick(db).found.empty());
+  source.flood = 0;
+  source.can_fetch = true;
+  clock.advance(std::chrono::hours(25));
+  publish(21);
+  CHECK(discovery->tick(db).found.size() == 1);
 }
 
 TEST_CASE_METHOD(World, "applying a survey twice, or after a crash in between, changes nothing") {
