@@ -1,9 +1,11 @@
 #include "service/cli/work_trees.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <system_error>
 
@@ -32,17 +34,25 @@ double number_of(const std::string& line, const std::string& what) {
   return value;
 }
 
+// Makes a folder for work trees where TMPDIR says, or the system.
+fs::path temporary_folder() {
+  const char* named = std::getenv("TMPDIR");
+  const fs::path place = fs::absolute(named && *named ? named : "/tmp").lexically_normal();
+  std::string name = (place / "nightjar-bisect-XXXXXX").string();
+  if (!::mkdtemp(name.data()))
+    throw Broken("cannot make a folder in " + place.string() +
+                 " for work trees: " + std::strerror(errno) + "; TMPDIR names another place");
+  return fs::canonical(name);
+}
+
 }  // namespace
 
 WorkTrees::WorkTrees(const SourceRepository& repository, const BisectOptions& options,
                      std::stop_token stop)
-    : repository_(repository), options_(options), stop_(std::move(stop)) {
-  std::string name = (fs::temp_directory_path() / "nightjar-bisect-XXXXXX").string();
-  if (!::mkdtemp(name.data()))
-    throw Broken("cannot make a folder in " + fs::temp_directory_path().string() +
-                 " for work trees; TMPDIR names another place");
-  folder_ = name;
-}
+    : options_(options),
+      stop_(stop),
+      folder_(temporary_folder()),
+      maker_(repository, folder_ / "git", stop) {}
 
 WorkTrees::~WorkTrees() {
   std::error_code ignored;
@@ -86,9 +96,11 @@ void WorkTrees::prepare(const std::vector<std::string>& commits) {
   std::vector<std::string> waiting;
   for (const std::string& commit : commits) {
     if (built_.contains(commit)) continue;
-    repository_.check_out(commit, folder_ / commit);
-    if (stop_.stop_requested()) throw runner::Stopped();
-    waiting.push_back(commit);
+    const std::string problem = maker_.make(commit, folder_ / commit);
+    if (problem.empty())
+      waiting.push_back(commit);
+    else
+      built_[commit] = problem;
   }
   if (options_.build.empty()) {
     for (const std::string& commit : waiting) built_[commit] = "";

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "service/cli/bisect_run.hpp"
-#include "service/cli/checkout.hpp"
+#include "service/cli/tree_maker.hpp"
 
 namespace nightjar::cli {
 
@@ -40,10 +40,10 @@ class WorkTrees {
   std::string build(const std::string& commit);
   void build_at_once(const std::vector<std::string>& commits);
 
-  const SourceRepository& repository_;
   const BisectOptions& options_;
   std::stop_token stop_;
-  std::filesystem::path folder_;
+  const std::filesystem::path folder_;
+  TreeMaker maker_;
   std::map<std::string, std::string> built_;  // by commit: empty, or why it is untestable
 };
 
