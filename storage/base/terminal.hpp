@@ -15,4 +15,8 @@ namespace nightjar {
 // The text with each of its lines as one_line() has it.
 std::string shown_lines(std::string_view text);
 
+// At most `characters` code points of a text, in quotes, with its control characters and bytes that
+// are no UTF-8 written as \\x1b, so that a reader sees what is wrong with it.
+std::string visible(std::string_view text, std::size_t characters);
+
 }  // namespace nightjar
