@@ -6,7 +6,9 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
+import time
 
 import pytest
 
@@ -25,7 +27,7 @@ class Home:
         for name in ("home", "tmp"):
             (path / name).mkdir()
         inherited = {name: value for name, value in os.environ.items()
-                     if not name.startswith("GIT_") and name != "XDG_CONFIG_HOME"}
+                     if not name.startswith("GIT_") and not name.startswith("XDG_")}
         self.environment = {**inherited, "HOME": str(path / "home"), "TMPDIR": str(path / "tmp")}
         self.settings("user.name=n", "user.email=n@n", "protocol.file.allow=always")
 
@@ -509,3 +511,95 @@ def test_a_search_that_git_starts_measures_its_own_work_trees(home, how):
     assert answer, (home.path / "said").read_text()
     assert [step["commits"] for step in answer["culprits"]] == [[wanted]]
     assert (folder / "untracked").read_text() == "the user's own"
+
+
+LOSSES = {"says so": "exit 125", "breaks": "echo no >&2; exit 1", "crashes": "kill -9 $$",
+          "hangs": "sleep 60", "prints nothing": "exit 0"}
+
+
+@pytest.mark.parametrize("how", LOSSES)
+def test_a_lost_run_condemns_no_commit_not_even_an_end(home, how):
+    """Every fourth run is lost, the first among them."""
+    folder = home.history()
+    log = home.path / "log"
+    log.touch()
+    lose = f"k=$(wc -l < '{log}'); echo >> '{log}'; test $((k % 4)) != 0 || {{ {LOSSES[how]}; }}; "
+    done = home.search(folder, "--timeout", ".5", measure=lose + LEVEL)
+    assert culprit(done) == [[home.git(folder, "rev-parse", f"HEAD~{COMMITS - 1 - CULPRIT}")]], \
+        done.stderr
+    assert done.stderr.count(" is lost, it is measured again") >= 3
+    assert "untestable" not in done.stderr.replace("it is untestable (exit", "")
+
+
+@pytest.mark.parametrize("back, told", [(COMMITS - 1 - CULPRIT + 1, "is untestable: its measure"),
+                                        (0, "the bad end")])
+def test_a_commit_that_loses_three_of_four_runs_after_its_first_is_untestable(home, back, told):
+    folder = home.history()
+    lost = home.git(folder, "rev-parse", f"HEAD~{back}")
+    measure = f'test "$NIGHTJAR_COMMIT" != {lost} || ! test -e again || exit 1; touch again; ' + LEVEL
+    done = home.search(folder, measure=measure)
+    assert told in done.stderr and "ended with exit code 1" in done.stderr
+    if back:
+        wanted = home.git(folder, "rev-parse", f"HEAD~{COMMITS - 1 - CULPRIT}")
+        assert done.returncode == 0 and culprit(done) == [[lost, wanted]]
+    else:
+        assert done.returncode == 3 and "cannot be tested" in done.stderr.splitlines()[-1]
+
+
+def test_without_a_state_file_what_was_measured_is_offered_at_the_next_start(home):
+    folder = home.history()
+    wait = home.path / "wait"
+    measure = f"test ! -e '{wait}' || sleep 60; echo >> '{home.path}/log'; {LEVEL}"
+    arguments = [BIN / "nightjar", "bisect", "run", "--repo", folder, "--good",
+                 f"HEAD~{COMMITS - 1}", "--bad", "HEAD", "--measure", measure]
+    process = subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True, env=home.environment)
+    states = home.path / "home/.local/state/nightjar"
+    while not list(states.glob("*.json")):
+        assert process.poll() is None
+        time.sleep(.02)
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=30)[1]
+    (state,) = states.glob("*.json")
+    assert process.returncode == 1
+    assert said.endswith(f"nightjar: stopped; the same command with --state {state} goes on\n")
+    measured = len(json.loads(state.read_text())["runs"])
+    assert measured > 0
+    copy = home.path / "copy.json"
+    shutil.copy(state, copy)
+    done = home.search(folder, measure=measure)
+    assert f"an earlier search kept {measured} runs; to go on from there: --state {state}" in done.stderr
+    assert not list(states.iterdir())  # it is answered
+    again = home.search(folder, "--state", copy, measure=measure)
+    assert json.loads(again.stdout)["runs"] == json.loads(done.stdout)["runs"]
+
+
+def test_nothing_is_kept_in_the_repository(home):
+    folder = home.history()
+    before = everything_in(folder)
+    done = home.search(folder, XDG_STATE_HOME=str(folder / "state"))
+    assert done.returncode == 0 and everything_in(folder) == before
+
+
+@pytest.mark.parametrize("place", ["missing", "file"])
+def test_a_temporary_folder_that_cannot_be_used_is_named(home, place):
+    (home.path / "file").touch()
+    done = home.search(home.history(), TMPDIR=str(home.path / place))
+    assert done.returncode == 3 and len(done.stderr.splitlines()) == 1
+    assert f"{home.path / place} for work trees" in done.stderr and "TMPDIR" in done.stderr
+
+
+def test_control_bytes_of_a_measure_and_of_a_commit_reach_no_terminal(home):
+    folder = home.history()
+    home.git(folder, "-c", "user.name=red \x1b[31m", "commit", "-q", "--amend", "-m",
+             "sub\x1b]0;title\x07 \u202e")
+    for printed, shown in {r"\033[32m12.5\033[0m": r"'\x1b[32m12.5\x1b[0m'", r"12.5\0ms": r"'12.5\x00ms'",
+                           r" 10 %%\r12.5": r"'10 %\x0d12.5'", r"\3771": r"'\xff1'"}.items():
+        done = home.search(folder, measure=f"printf '{printed}'")
+        assert f"printed {shown}; its last line must be one number" in done.stderr.splitlines()[-1]
+        assert not set(done.stderr) & set("\x1b\r\0\x07")
+    done = subprocess.run([
+        BIN / "nightjar", "bisect", "run", "--repo", folder, "--good", "HEAD~2", "--bad", "HEAD",
+        "--measure", f"expr 10 + 10 '*' '(' $(git rev-list --count HEAD) '>' {COMMITS - 1} ')'"],
+                          capture_output=True, text=True, env=home.environment)
+    assert "sub ]0;title" in done.stdout, done.stderr
+    assert not set(done.stdout + done.stderr) & set("\x1b\x07\u202e")
