@@ -24,6 +24,17 @@ constexpr unsigned most_parents = 16;          // that are told
 constexpr std::size_t fewest_digits = 7;       // of a commit's hash that is cut off
 constexpr const char* remote_name = "origin";
 
+std::vector<std::string> environment(const NetworkLimits& limits) {
+  // http has no other limit on its silence once git itself is killed with the daemon.
+  const auto stall = std::chrono::duration_cast<std::chrono::seconds>(limits.stall).count() + 1;
+  std::vector<std::string> all = network_environment();
+  all.insert(all.end(),
+             {"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
+              "GIT_SSH_COMMAND=ssh -oBatchMode=yes -oConnectTimeout=30 -oServerAliveInterval=30",
+              "GIT_HTTP_LOW_SPEED_LIMIT=1", "GIT_HTTP_LOW_SPEED_TIME=" + std::to_string(stall)});
+  return all;
+}
+
 std::string tracking_ref(std::string_view branch) {
   return std::string("refs/remotes/") + remote_name + "/" + std::string(branch);
 }
@@ -234,8 +245,13 @@ void Repository::open() {
 
 std::string Repository::ask(const std::vector<std::string>& arguments,
                             const NetworkLimits& limits) {
-  GitOutcome outcome = run_git(options_.path, arguments, options_.login, limits, stop_.get_token(),
-                               options_.progress);
+  // A redirect could lead to any host that this machine reaches.
+  GitCall call{{"--git-dir=" + options_.path.string(), "-c", "http.followRedirects=false"},
+               arguments,
+               environment(limits),
+               limits};
+  call.environment.insert(call.environment.end(), options_.login.begin(), options_.login.end());
+  GitOutcome outcome = run_git(call, stop_.get_token(), options_.progress);
   if (!outcome.failure.empty())
     throw std::runtime_error("cannot fetch " + shown_url_ + " into " + options_.path.string() +
                              ": " + outcome.failure + "; check [repository] url and the network");

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "bisect/git/commit_graph.hpp"
-#include "bisect/git/git_process.hpp"
+#include "storage/base/git_process.hpp"
 
 struct git_repository;
 struct git_tree;

@@ -8,6 +8,7 @@
 
 #include "runner/process/failure.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/git_process.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -56,18 +57,12 @@ ProcessResult WorkTree::git(std::vector<std::string> arguments, std::stop_token 
   ProcessSpec spec;
   // The repository was named by a person: where it is a folder, its submodules may be folders too.
   const bool local = fs::exists(repository_);
-  spec.command = {"git",
-                  "-c",
-                  "gc.auto=0",
-                  "-c",
-                  "advice.detachedHead=false",
-                  "-c",
-                  "http.lowSpeedLimit=1000",
-                  "-c",
-                  "http.lowSpeedTime=120",
-                  "-c",
-                  local ? "protocol.file.allow=always" : "protocol.file.allow=user"};
-  spec.command.insert(spec.command.end(), arguments.begin(), arguments.end());
+  spec.command = {"git"};
+  for (const auto& part : {git::git_options(),
+                           {"-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=120", "-c",
+                            local ? "protocol.file.allow=always" : "protocol.file.allow=user"},
+                           arguments})
+    spec.command.insert(spec.command.end(), part.begin(), part.end());
   spec.environment = clean_environment(folder_);
   spec.environment["GIT_TERMINAL_PROMPT"] = "0";
   spec.environment[kMark] = tree_.string();

@@ -11,6 +11,7 @@
 #include "service/cli/checkout.hpp"
 #include "service/cli/ends.hpp"
 #include "service/cli/failure.hpp"
+#include "service/cli/lost_runs.hpp"
 #include "service/cli/progress_file.hpp"
 #include "service/cli/quantity_text.hpp"
 #include "service/cli/search_report.hpp"
@@ -38,7 +39,7 @@ class Search {
     commits_ = repository_.range(name_.good, name_.bad);
     commits_.insert(commits_.begin(), name_.good);
     log_.commits = static_cast<int>(commits_.size()) - 1;
-    if (!options.state.empty()) load_progress(options.state, name_, log_);
+    find_place();
     policy_.threshold = options.threshold;
     policy_.of_inverses = seeks_less(options);
     policy_.max_runs = options.max_runs;
@@ -48,8 +49,20 @@ class Search {
     if (!log_.runs.empty()) session_ = log_.runs.back().session + 1;
   }
 
+  bool is_kept() const { return is_kept_; }
+  // What is left of the search, for whoever was interrupted.
+  std::string kept() const {
+    if (log_.runs.empty()) return "nothing was measured";
+    if (!is_kept_) return "nothing was kept";
+    return options_.state.empty() ? "the same command with --state " + file_.string() + " goes on"
+                                  : "the same command goes on from --state " + file_.string();
+  }
+
   int run() {
     say(stderr, "searching %d commits\n", log_.commits);
+    if (offered_ > 0)
+      say(stderr, "an earlier search kept %zu runs; to go on from there: --state %s\n", offered_,
+          file_.c_str());
     while (true) {
       const bisect::NextStep next =
           bisect::next_step(as_costs(log_, seeks_less(options_)), policy_);
@@ -60,18 +73,58 @@ class Search {
   }
 
  private:
+  // Goes on from --state. Without it finds a place of our own, and what an earlier search kept.
+  void find_place() {
+    file_ = options_.state;
+    if (!file_.empty()) {
+      load_progress(file_, name_, log_);
+      is_kept_ = !log_.runs.empty();
+      return;
+    }
+    file_ = usual_place(name_, repository_.git_folders());
+    bisect::SearchLog earlier;
+    try {
+      if (!file_.empty()) load_progress(file_, name_, earlier);
+    } catch (const BadInput&) {  // whatever it is, the next save replaces it
+    }
+    offered_ = earlier.runs.size();
+  }
+
   void take(const bisect::Measure& step) {
     if (step.new_session && !log_.runs.empty()) ++session_;
     if (options_.jobs > 1) build(step);
-    for (const int commit : step.order) {
-      const std::string& sha = commits_[static_cast<std::size_t>(commit)];
+    for (const int commit : step.order)
+      if (!take_run(commit)) return;
+  }
+
+  // Measures until there is a number. False if the commit turned out to be untestable.
+  bool take_run(int commit) {
+    const std::string& sha = commits_[static_cast<std::size_t>(commit)];
+    while (true) {
       if (stop_.stop_requested()) throw runner::Stopped();
       const CommitMeasurement measured = trees_.measure(sha);
-      if (!measured.value) return mark_untestable(commit, measured.untestable);
-      log_.runs.push_back({session_, commit, *measured.value});
-      note_built(commit);
-      save();
+      if (!measured.untestable.empty()) return mark_untestable(commit, measured.untestable);
+      lost_.note(commit, !measured.value);
+      if (measured.value) {
+        log_.runs.push_back({session_, commit, *measured.value});
+        note_built(commit);
+        save();
+        return true;
+      }
+      if (lost_.condemn(commit)) return give_up(commit, measured);
+      chart_.leave();
+      say(stderr, "a run of %s is lost, it is measured again: its measure %s\n",
+          sha.substr(0, 12).c_str(), measured.lost.c_str());
     }
+  }
+
+  bool give_up(int commit, const CommitMeasurement& last) {
+    const bool had_numbers = std::any_of(log_.runs.begin(), log_.runs.end(),
+                                         [&](const auto& run) { return run.commit == commit; });
+    if (last.is_broken && !had_numbers)
+      throw Broken("the measure of " + commits_[static_cast<std::size_t>(commit)].substr(0, 12) +
+                   " " + last.lost + last.advice);
+    return mark_untestable(commit, "its measure " + last.lost);
   }
 
   // A round of builds: what is measured now, and what probably comes next.
@@ -83,11 +136,14 @@ class Search {
     trees_.prepare(wanted);
     for (const int commit : step.build_too) {
       const std::string& problem = trees_.problem(commits_[static_cast<std::size_t>(commit)]);
-      problem.empty() ? note_built(commit) : mark_untestable(commit, problem);
+      if (problem.empty())
+        note_built(commit);
+      else
+        mark_untestable(commit, problem);
     }
   }
 
-  void mark_untestable(int commit, const std::string& why) {
+  bool mark_untestable(int commit, const std::string& why) {
     const std::string& sha = commits_[static_cast<std::size_t>(commit)];
     if (commit == 0 || commit == log_.commits)
       throw Broken(std::string("the ") + (commit == 0 ? "good" : "bad") + " end " +
@@ -96,6 +152,7 @@ class Search {
     say(stderr, "%s is untestable: %s\n", sha.substr(0, 12).c_str(), why.c_str());
     log_.untestable.push_back(commit);
     save();
+    return false;
   }
 
   void note_built(int commit) {
@@ -104,8 +161,14 @@ class Search {
       log_.built.push_back(commit);
   }
 
-  void save() const {
-    if (!options_.state.empty()) save_progress(options_.state, name_, log_);
+  void save() {
+    if (!options_.state.empty()) {
+      save_progress(file_, name_, log_);
+      is_kept_ = true;
+    } else if (!file_.empty() && log_.runs.size() > offered_) {  // what was offered stays till then
+      is_kept_ = save_if_possible(file_, name_, log_);
+      if (!is_kept_) file_.clear();
+    }
   }
 
   std::vector<std::string> cell(int first, int last) const {
@@ -114,6 +177,10 @@ class Search {
 
   int print(const Answer& answer, const bisect::Belief& belief) const {
     const SearchReport report = report_of(answer, belief);
+    // An answer ends what an interruption would have gone on with.
+    std::error_code ignored;
+    if (options_.state.empty() && answer.outcome != Answer::Outcome::inconclusive)
+      std::filesystem::remove(file_, ignored);
     std::fputs((options_.json ? report_json(report) : shown_lines(report_text(report))).c_str(),
                stdout);
     return answer.outcome == Answer::Outcome::culprit ? 0 : 1;
@@ -130,7 +197,8 @@ class Search {
                         name_.bad,
                         log_.runs.size(),
                         trees_.builds(),
-                        {}};
+                        {},
+                        is_kept_ ? file_ : std::filesystem::path()};
     for (const auto& step : answer.culprits) report.named.push_back(reported(step));
     for (const auto& step : answer.smaller) report.smaller.push_back(reported(step));
     for (const auto& mass : belief.cells)
@@ -174,9 +242,13 @@ class Search {
   SourceRepository repository_;
   SearchName name_;
   WorkTrees trees_;
+  std::filesystem::path file_;        // of --state, or a place of our own; empty: not kept
+  bool is_kept_ = false;              // the file has what was measured
+  std::size_t offered_ = 0;           // runs that an earlier search left there
   std::vector<std::string> commits_;  // the good end first
   bisect::SearchLog log_;             // of measured values
   bisect::SearchPolicy policy_;
+  LostRuns lost_;
   Chart chart_{::isatty(STDERR_FILENO) != 0};
   int session_ = 0;
 };
@@ -187,7 +259,16 @@ int bisect_run(const BisectOptions& options, std::stop_token stop) {
   if (options.measure.find_first_not_of(" \t\n") == std::string::npos)
     throw BadInput("--measure is empty; it is a command that prints a number as its last line");
   if (!options.state.empty()) require_place_for(options.state);
-  return Search(options, std::move(stop)).run();
+  Search search(options, std::move(stop));
+  try {
+    return search.run();
+  } catch (const runner::Stopped&) {
+    say(stderr, "nightjar: stopped; %s\n", search.kept().c_str());
+    return 1;
+  } catch (const Broken& error) {
+    if (!search.is_kept()) throw;
+    throw Broken(std::string(error.what()) + "; " + search.kept());
+  }
 }
 
 }  // namespace nightjar::cli

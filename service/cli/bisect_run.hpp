@@ -18,7 +18,7 @@ struct BisectOptions {
   int max_runs = 480;
   int jobs = 1;                   // builds at once; measuring stays one at a time
   double timeout_seconds = 3600;  // of one command
-  std::filesystem::path state;    // empty: not kept
+  std::filesystem::path state;    // empty: kept in a place of our own while it is not answered
   bool json = false;
 };
 
@@ -27,8 +27,8 @@ inline bool seeks_less(const BisectOptions& options) {
   return (options.direction == "higher") == (options.find == "worse");
 }
 
-// Searches and prints the answer; returns 0 for a culprit, 1 for none. Throws BadInput, Broken, and
-// runner::Stopped after `stop`. Progress goes to standard error.
+// Searches and prints the answer; returns 0 for a culprit, 1 for none or after `stop`. Throws
+// BadInput and Broken. Progress goes to standard error.
 int bisect_run(const BisectOptions& options, std::stop_token stop);
 
 }  // namespace nightjar::cli

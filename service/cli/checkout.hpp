@@ -1,11 +1,13 @@
-// The repository under search, read through git; each commit gets a work tree of its own that
-// borrows the repository's objects. The repository itself is never written to.
+// The repository under search, read through git. It is never written to.
 #pragma once
 
 #include <filesystem>
 #include <stop_token>
 #include <string>
 #include <vector>
+
+#include "service/cli/ask_git.hpp"
+#include "service/cli/git_folder.hpp"
 
 namespace nightjar::cli {
 
@@ -15,27 +17,28 @@ struct CommitFacts {
 
 class SourceRepository {
  public:
-  // Throws BadInput if `folder` is no git repository, Broken without git.
+  // Throws BadInput with git's own words if git finds no repository in `folder` or refuses it, and
+  // Broken without git.
   SourceRepository(std::filesystem::path folder, std::stop_token stop);
 
-  // 40 hex digits; throws BadInput with `role` ("good end") if there is no such commit.
+  // The id of a commit, 40 or 64 hex digits; throws BadInput with `role` ("good end") if there is
+  // no such commit.
   std::string commit_of(const std::string& revision, const std::string& role) const;
   // First-parent history after `good` up to and including `bad`, oldest first. Throws BadInput that
   // says why there is none: ends swapped or unrelated, shallow clone.
   std::vector<std::string> range(const std::string& good, const std::string& bad) const;
   CommitFacts facts(const std::string& commit) const;
-  // Makes the commit's files, submodules included, in `folder`, which must not exist. Throws
-  // Broken.
-  void check_out(const std::string& commit, const std::filesystem::path& folder) const;
+  const GitFolders& git_folders() const { return folders_; }
 
  private:
-  std::string git(const std::vector<std::string>& arguments) const;  // output; throws Broken
-  bool try_git(const std::vector<std::string>& arguments, std::string& output) const;
+  git::GitOutcome ask(std::vector<std::string> arguments) const;
+  std::string answer(std::vector<std::string> arguments) const;  // throws Broken
   bool is_ancestor(const std::string& older, const std::string& newer) const;
+  bool is_shallow() const;
 
   std::filesystem::path folder_;
-  std::filesystem::path git_folder_;  // of objects and shallow marks
   std::stop_token stop_;
+  GitFolders folders_;
 };
 
 }  // namespace nightjar::cli

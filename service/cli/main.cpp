@@ -302,15 +302,6 @@ struct Commands {
     return import_history(importing);
   }
 
-  // What is left of a search that was interrupted.
-  std::string stopped() const {
-    if (bisect.state.empty()) return "stopped; nothing was kept, as there was no --state";
-    std::error_code error;
-    if (!std::filesystem::exists(bisect.state, error))
-      return "stopped before anything was measured";
-    return "stopped; the same command goes on from --state " + bisect.state.string();
-  }
-
   int run() {
     detect.policy.threshold = compare.threshold = bisect.threshold = share(threshold);
     bisect.direction = direction;
@@ -375,7 +366,7 @@ int exit_code(int argc, char** argv) {
   } catch (const BadInput& error) {
     return report(error.what(), 2);
   } catch (const runner::Stopped&) {
-    return report(commands.stopped().c_str(), 1);
+    return report("stopped; nothing was measured", 1);
   } catch (const std::exception& error) {
     return report(error.what(), 3);
   }

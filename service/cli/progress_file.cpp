@@ -1,11 +1,16 @@
 #include "service/cli/progress_file.hpp"
 
+#include <cstdlib>
+#include <system_error>
+
 #include "service/cli/failure.hpp"
+#include "storage/base/digest.hpp"
 #include "storage/base/files.hpp"
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/json_io.hpp"
 
 namespace nightjar::cli {
+namespace fs = std::filesystem;
 namespace {
 using nlohmann::json;
 
@@ -31,7 +36,43 @@ void refuse_another(const json& stored, const json& asked, const std::string& at
                      "; name another --state file");
 }
 
+bool lies_in(const fs::path& folder, const fs::path& inner) {
+  const auto relative =
+      fs::weakly_canonical(inner).lexically_relative(fs::weakly_canonical(folder));
+  return !relative.empty() && *relative.begin() != "..";
+}
+
+// Empty if the environment names none.
+fs::path folder_of_states() {
+  const auto named = [](const char* variable) {
+    const char* value = std::getenv(variable);
+    return fs::path(value ? value : "");
+  };
+  fs::path folder = named("XDG_STATE_HOME");
+  // The specification of these folders ignores relative ones.
+  if (!folder.is_absolute() && named("HOME").is_absolute()) folder = named("HOME") / ".local/state";
+  return folder.is_absolute() ? folder / "nightjar" : fs::path();
+}
+
 }  // namespace
+
+fs::path usual_place(const SearchName& name, const GitFolders& repository) {
+  const fs::path folder = folder_of_states();
+  if (folder.empty()) return {};
+  for (const fs::path& inside : {repository.base, repository.own, repository.common})
+    if (lies_in(inside, folder)) return {};
+  return folder / ("bisect-" + digest_of(name_json(name).dump()).str().substr(0, 16) + ".json");
+}
+
+bool save_if_possible(const fs::path& file, const SearchName& name, const bisect::SearchLog& log) {
+  try {
+    fs::create_directories(file.parent_path());
+    save_progress(file, name, log);
+    return true;
+  } catch (const std::system_error&) {
+    return false;
+  }
+}
 
 void require_place_for(const std::filesystem::path& file) {
   const std::string problem = output_problem(file);

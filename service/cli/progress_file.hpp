@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bisect/search.hpp"
+#include "service/cli/git_folder.hpp"
 
 namespace nightjar::cli {
 
@@ -22,6 +23,12 @@ void require_place_for(const std::filesystem::path& file);
 // is broken or belongs to another search.
 void load_progress(const std::filesystem::path& file, const SearchName& name,
                    bisect::SearchLog& log);
+// The file for a search whose user named none, below $XDG_STATE_HOME/nightjar or the home's
+// .local/state/nightjar. Empty if there is no such place, or if it is in the repository.
+std::filesystem::path usual_place(const SearchName& name, const GitFolders& repository);
+// False if the file or its folder cannot be written.
+bool save_if_possible(const std::filesystem::path& file, const SearchName& name,
+                      const bisect::SearchLog& log);
 // Durably. Throws std::system_error that names the file.
 void save_progress(const std::filesystem::path& file, const SearchName& name,
                    const bisect::SearchLog& log);

@@ -1,6 +1,7 @@
 // What a search found, as a terminal and as scripts want it. Used by `bisect run`.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +34,7 @@ struct SearchReport {
     double probability = 0;
   };
   std::vector<Share> posterior;
+  std::filesystem::path kept;  // the file with what was measured; empty: none
 };
 
 std::string report_json(const SearchReport& report);

@@ -113,8 +113,10 @@ std::string advice(const SearchReport& report) {
       static_cast<int>(report.runs) >= report.options.max_runs)
     return "to go on: the same command with --max-runs " +
            std::to_string(2 * report.options.max_runs) +
-           (report.options.state.empty() ? ", from the beginning, as there was no --state\n"
-                                         : "\n");
+           (!report.options.state.empty() ? ""
+            : report.kept.empty()         ? ", from the beginning"
+                                          : " --state " + quoted(report.kept.string())) +
+           "\n";
   return "";
 }
 

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include "storage/base/git_process.hpp"
+
 namespace nightjar::cli {
 
 std::map<std::string, std::string> own_environment() {
@@ -9,7 +11,7 @@ std::map<std::string, std::string> own_environment() {
   for (char** entry = environ; *entry; ++entry) {
     const std::string_view text = *entry;
     const auto equals = text.find('=');
-    if (equals != std::string_view::npos)
+    if (equals != std::string_view::npos && !git::is_about_repository(text.substr(0, equals)))
       environment.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
   return environment;
@@ -33,6 +35,9 @@ Ran run_command(const std::string& command, const std::filesystem::path& folder,
   spec.command = {"sh", "-c", "exec sh -c \"$1\" >&3 3>&-", "sh", command};
   spec.environment = own_environment();
   spec.environment["NIGHTJAR_COMMIT"] = commit;
+  // Where a build removed its .git, git must not find a repository around the work trees.
+  std::string& ceiling = spec.environment["GIT_CEILING_DIRECTORIES"];
+  ceiling = folder.parent_path().string() + (ceiling.empty() ? "" : ":" + ceiling);
   spec.folder = folder;
   spec.timeout_seconds = timeout_seconds;
   spec.output_bytes = spec.protocol_bytes = kMostOutput;

@@ -1,4 +1,4 @@
-// The user's commands and git as guarded child processes that see the user's environment.
+// The user's commands as guarded child processes that see the user's environment.
 #pragma once
 
 #include <filesystem>
@@ -10,6 +10,7 @@
 
 namespace nightjar::cli {
 
+// This process's environment without what tells git which repository is meant.
 std::map<std::string, std::string> own_environment();
 
 struct Ran {

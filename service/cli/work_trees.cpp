@@ -1,9 +1,11 @@
 #include "service/cli/work_trees.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <system_error>
 
@@ -11,38 +13,55 @@
 #include "service/cli/failure.hpp"
 #include "service/cli/shell.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/foreign_text.hpp"
+#include "storage/base/terminal.hpp"
 
 namespace nightjar::cli {
 namespace fs = std::filesystem;
 namespace {
 
 constexpr int kUntestable = 125;  // as git bisect run has it
+constexpr std::size_t kShownOfLine = 80;
 const std::string kBroken = "it does not build: ";
 
-double number_of(const std::string& line, const std::string& what) {
+CommitMeasurement lost(const std::string& why, bool is_broken = false) {
+  return {std::nullopt, {}, one_line(why), is_broken, {}};
+}
+
+CommitMeasurement number_in(const std::string& line) {
   double value = 0;
   const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value);
   const bool whole = error == std::errc() && end == line.data() + line.size();
-  if (line.empty()) throw Broken(what + " printed nothing; its last line must be one number");
+  if (line.empty()) return lost("printed nothing; its last line must be one number", true);
   if (!whole)
-    throw Broken(what + " printed '" + line.substr(0, 80) + "'; its last line must be one number");
+    return lost("printed " + visible(line, kShownOfLine) + "; its last line must be one number",
+                true);
   if (!std::isfinite(value) || value <= 0)
-    throw Broken(what + " printed " + line.substr(0, 80) +
-                 "; the number must be positive and finite");
-  return value;
+    return lost(
+        "printed " + line.substr(0, kShownOfLine) + "; the number must be positive and finite",
+        true);
+  return {value};
+}
+
+// Makes a folder for work trees where TMPDIR says, or the system.
+fs::path temporary_folder() {
+  const char* named = std::getenv("TMPDIR");
+  const fs::path place = fs::absolute(named && *named ? named : "/tmp").lexically_normal();
+  std::string name = (place / "nightjar-bisect-XXXXXX").string();
+  if (!::mkdtemp(name.data()))
+    throw Broken("cannot make a folder in " + place.string() +
+                 " for work trees: " + std::strerror(errno) + "; TMPDIR names another place");
+  return fs::canonical(name);
 }
 
 }  // namespace
 
 WorkTrees::WorkTrees(const SourceRepository& repository, const BisectOptions& options,
                      std::stop_token stop)
-    : repository_(repository), options_(options), stop_(std::move(stop)) {
-  std::string name = (fs::temp_directory_path() / "nightjar-bisect-XXXXXX").string();
-  if (!::mkdtemp(name.data()))
-    throw Broken("cannot make a folder in " + fs::temp_directory_path().string() +
-                 " for work trees; TMPDIR names another place");
-  folder_ = name;
-}
+    : options_(options),
+      stop_(stop),
+      folder_(temporary_folder()),
+      maker_(repository, folder_ / "git", stop) {}
 
 WorkTrees::~WorkTrees() {
   std::error_code ignored;
@@ -86,9 +105,11 @@ void WorkTrees::prepare(const std::vector<std::string>& commits) {
   std::vector<std::string> waiting;
   for (const std::string& commit : commits) {
     if (built_.contains(commit)) continue;
-    repository_.check_out(commit, folder_ / commit);
-    if (stop_.stop_requested()) throw runner::Stopped();
-    waiting.push_back(commit);
+    const std::string problem = maker_.make(commit, folder_ / commit);
+    if (problem.empty())
+      waiting.push_back(commit);
+    else
+      built_[commit] = problem;
   }
   if (options_.build.empty()) {
     for (const std::string& commit : waiting) built_[commit] = "";
@@ -112,20 +133,17 @@ CommitMeasurement WorkTrees::measure(const std::string& commit) {
       run_command(options_.measure, folder_ / commit, commit, options_.timeout_seconds, stop_);
   const auto& process = ran.process;
   if (process.stopped) throw runner::Stopped();
-  if (process.exit_code == kUntestable)
-    return {std::nullopt, "its measure says so (exit code 125)"};
-  if (!process.flooded.empty()) return {std::nullopt, "its measure prints too much output"};
-  if (process.timed_out) return {std::nullopt, "its measure " + process.describe()};
-  const std::string what = "the measure of " + commit.substr(0, 12);
-  if (!process.fine()) {
-    const bool missing =
-        process.exit_code == 127 || process.output.find("No such file") != std::string::npos;
-    throw Broken(what + " " + process.describe() +
-                 (missing ? "; it runs in a work tree of the commit: name a script that is "
+  if (process.exit_code == kUntestable) return lost("says that it is untestable (exit code 125)");
+  if (!process.flooded.empty()) return lost("prints too much output");
+  if (process.timed_out) return lost(process.describe());
+  if (process.fine()) return number_in(ran.last_line());
+  const bool missing =
+      process.exit_code == 127 || process.output.find("No such file") != std::string::npos;
+  CommitMeasurement broken = lost(process.describe(), true);
+  broken.advice = missing ? "; it runs in a work tree of the commit: name a script that is "
                             "elsewhere by its absolute path"
-                          : "; exit code 125 says that a commit is untestable"));
-  }
-  return {number_of(ran.last_line(), what), ""};
+                          : "; exit code 125 says that a commit is untestable";
+  return broken;
 }
 
 }  // namespace nightjar::cli

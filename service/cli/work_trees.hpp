@@ -9,13 +9,16 @@
 #include <vector>
 
 #include "service/cli/bisect_run.hpp"
-#include "service/cli/checkout.hpp"
+#include "service/cli/tree_maker.hpp"
 
 namespace nightjar::cli {
 
 struct CommitMeasurement {
   std::optional<double> value;
-  std::string untestable;  // why, if there is no value
+  std::string untestable = {};  // why the commit has no work tree or does not build
+  std::string lost = {};        // why this run gave no number; others may
+  bool is_broken = false;       // if all are lost, the measure is to blame, not the commit
+  std::string advice = {};      // what to do then
 };
 
 class WorkTrees {
@@ -31,7 +34,7 @@ class WorkTrees {
   // Empty if the commit is built, or why it cannot be tested; only after prepare().
   const std::string& problem(const std::string& commit) const { return built_.at(commit); }
   // Checks out and builds the commit if that was not done yet, then measures once. Throws Broken if
-  // the command fails in a way that is not the commit's fault, runner::Stopped after a stop.
+  // no work tree can be made at all, runner::Stopped after a stop.
   CommitMeasurement measure(const std::string& commit);
   int builds() const { return static_cast<int>(built_.size()); }
 
@@ -40,10 +43,10 @@ class WorkTrees {
   std::string build(const std::string& commit);
   void build_at_once(const std::vector<std::string>& commits);
 
-  const SourceRepository& repository_;
   const BisectOptions& options_;
   std::stop_token stop_;
-  std::filesystem::path folder_;
+  const std::filesystem::path folder_;
+  TreeMaker maker_;
   std::map<std::string, std::string> built_;  // by commit: empty, or why it is untestable
 };
 

@@ -41,4 +41,19 @@ void put_text(std::FILE* to, std::string_view text) {
   std::fwrite(out.data(), 1, out.size(), to);
 }
 
+std::string visible(std::string_view text, std::size_t characters) {
+  constexpr const char* kDigits = "0123456789abcdef";
+  const auto is_plain = [](unsigned char c) { return c >= 0x20 && c != 0x7f; };
+  const bool readable = valid_utf8(text) == text;
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (is_plain(byte) && (readable || byte < 0x80))
+      out += c;
+    else
+      out += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+  }
+  return "'" + shortened(out, characters) + "'";
+}
+
 }  // namespace nightjar

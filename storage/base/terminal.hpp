@@ -18,4 +18,8 @@ std::string shown_lines(std::string_view text);
 // line ends or tabs become spaces, and all else stays.
 void put_text(std::FILE* to, std::string_view text);
 
+// At most `characters` code points of a text, in quotes, with its control characters and bytes that
+// are no UTF-8 written as \\x1b, so that a reader sees what is wrong with it.
+std::string visible(std::string_view text, std::size_t characters);
+
 }  // namespace nightjar

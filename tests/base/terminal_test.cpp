@@ -46,3 +46,10 @@ TEST_CASE("A cell is shown as text, on a terminal and in Markdown") {
         "| name                             |\n|---|\n"
         "| a \\]8;;http:\u200B//x \\\\b  c d\\|\\*e\\* |\n");
 }
+
+TEST_CASE("What is wrong with a text can be seen") {
+  CHECK(visible("12.5 ä", 80) == "'12.5 ä'");
+  CHECK(visible(std::string_view("\x1b[32m12\r.5\0x", 12), 80) == "'\\x1b[32m12\\x0d.5\\x00x'");
+  CHECK(visible("\xff ä", 80) == "'\\xff \\xc3\\xa4'");
+  CHECK(visible("12345", 3) == "'12…'");
+}

@@ -266,7 +266,7 @@ def test_an_interrupted_search_in_json_prints_nothing_else(repository, tmp_path)
     os.killpg(process.pid, signal.SIGINT)
     out, errors = process.communicate(timeout=30)
     assert (out, process.returncode) == ("", 1)
-    assert errors.splitlines()[-1] == "nightjar: stopped; nothing was kept, as there was no --state"
+    assert errors.splitlines()[-1] == "nightjar: stopped; nothing was measured"
 
 
 @pytest.mark.first

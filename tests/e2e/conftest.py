@@ -16,6 +16,12 @@ if "PYTEST_XDIST_WORKER" in os.environ and "NIGHTJAR_MACHINE_LOCK" in os.environ
     os.environ["NIGHTJAR_MACHINE_LOCK"] += "." + os.environ["PYTEST_XDIST_WORKER"]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def searches_are_kept_elsewhere(tmp_path_factory):
+    """What `nightjar bisect run` keeps without --state would stay in the home of whoever tests."""
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+
+
 # The files that take longest begin, since two run side by side and none is divided.
 LONG = ["gpu_agent", "environment", "other_project", "month", "certificates", "reproduce", "cli",
         "pages", "reading", "rest", "slurm"]

@@ -1,7 +1,7 @@
 // What a git remote makes git say on standard error. However it is cut into parts, the lines are
 // the same, short and harmless, and why git failed shows nothing of the secret.
-#include "bisect/git/git_process.hpp"
 #include "storage/base/foreign_text.hpp"
+#include "storage/base/git_process.hpp"
 #include "storage/base/redaction.hpp"
 #include "tests/fuzz/targets.hpp"
 
