@@ -53,12 +53,17 @@ std::map<std::string, const Build*> by_file_name(const std::vector<Build>& build
 }
 
 // An honest index has one a day. Each that is found is downloaded.
-constexpr std::size_t most_new = 200;  // within a day
 constexpr std::size_t most_listed = 5'000;
 
-std::size_t found_since(const std::vector<Build>& builds, Time since) {
-  return static_cast<std::size_t>(std::count_if(
-      builds.begin(), builds.end(), [&](const Build& build) { return build.found_at > since; }));
+// Takes out what nobody can have built yet, so that a source has no more builds than there were
+// days, and none can take an honest one's place. Returns a line that says so; empty: all stays.
+std::string drop_days_to_come(std::vector<ListedWheel>& listed, Time now) {
+  const std::string tomorrow = to_date(now + std::chrono::days(1));  // time zones differ
+  const auto dropped =
+      std::erase_if(listed, [&](const ListedWheel& wheel) { return wheel.date > tomorrow; });
+  if (dropped == 0) return {};
+  return std::to_string(dropped) + " of its wheels have a date after " + tomorrow +
+         " and are left out";
 }
 
 // Removes a download that was not taken over.
@@ -101,7 +106,7 @@ void Discovery::take_listing(const Known& known, const std::vector<ListedWheel>&
     const auto count = static_cast<int>(listed.size());
     const std::string oldest = to_date(clock_.now() - std::chrono::days(place_.keep_days));
     const auto prove = static_cast<std::size_t>(std::max(0, count - place_.first_nightlies));
-    survey.prove_from = std::min(listed[prove].date, to_date(clock_.now()));
+    survey.prove_from = listed[prove].date;
     from = std::min({oldest, listed[static_cast<std::size_t>(std::max(0, count - 2))].date,
                      *survey.prove_from});
   }
@@ -125,17 +130,6 @@ void Discovery::take_listing(const Known& known, const std::vector<ListedWheel>&
       survey.reopened.push_back(std::move(again));
     }
   }
-  keep_few(known, survey);
-}
-
-void Discovery::keep_few(const Known& known, Survey& survey) const {
-  const std::size_t before = found_since(known.nightlies, clock_.now() - std::chrono::days(1));
-  const std::size_t most = most_new - std::min(most_new, before), found = survey.found.size();
-  if (found <= most) return;
-  survey.found.erase(survey.found.begin(), survey.found.end() - static_cast<std::ptrdiff_t>(most));
-  survey.problems.push_back(std::to_string(found - most) +
-                            " wheels are not taken: they would be more than " +
-                            std::to_string(most_new) + " new ones within a day");
 }
 
 std::vector<Build> Discovery::waiting_since(const std::string& date, const Known& known,
@@ -171,6 +165,8 @@ Survey Discovery::look_once(const Known& known) {
       throw std::runtime_error("cannot list builds: the source lists " +
                                std::to_string(listed.size()) + " wheels; at most " +
                                std::to_string(most_listed) + " are read");
+    if (std::string said = drop_days_to_come(listed, clock_.now()); !said.empty())
+      survey.problems.push_back(std::move(said));
     if (listed.empty()) survey.source_failure = nothing_listed(place_, config_.project);
   } catch (const std::exception& error) {
     is_listed = false;
