@@ -1,5 +1,5 @@
-"""`nightjar bisect run` in repositories of every kind: each commit is measured in the files that git
-has for it, or not at all, and nothing of the user changes."""
+"""`nightjar bisect run` in repositories of every kind: each commit is measured in the files that
+git has for it, or not at all, and nothing of the user changes."""
 
 import hashlib
 import json
@@ -69,8 +69,8 @@ class Home:
                **environment):
         return subprocess.run([
             BIN / "nightjar", "bisect", "run", "--repo", folder, "--good", good, "--bad", bad,
-            "--measure", measure, "--json", *arguments], capture_output=True, text=True, timeout=300,
-                              cwd=self.path, env={**self.environment, **environment})
+            "--measure", measure, "--json", *arguments], capture_output=True, text=True,
+                              timeout=300, cwd=self.path, env={**self.environment, **environment})
 
 
 @pytest.fixture
@@ -79,11 +79,12 @@ def home(tmp_path):
 
 
 def everything_in(folder):
-    """Names, kinds, and files with their times: of work tree, index, refs, configuration, objects."""
+    """Names, kinds, files with their times: of work tree, index, refs, configuration, objects."""
     return {str(path.relative_to(folder)):
             (path.lstat().st_mode, path.is_file() and
              (path.lstat().st_mtime_ns, hashlib.sha256(path.read_bytes()).hexdigest()))
-            for path in sorted(folder.rglob("*")) if not path.is_relative_to(folder / "home/.local")}
+            for path in sorted(folder.rglob("*"))
+            if not path.is_relative_to(folder / "home/.local")}
 
 
 def culprit(done):
@@ -121,8 +122,8 @@ def treeless(home):
 
 def treeless_without_checkout(home):
     folder, options = blobless(home, "tree:0")
-    home.git(home.path, "clone", "-q", "--no-checkout", "--filter=tree:0", f"file://{home.path}/origin",
-             "bare")
+    home.git(home.path, "clone", "-q", "--no-checkout", "--filter=tree:0",
+             f"file://{home.path}/origin", "bare")
     shutil.rmtree(folder)
     return home.path / "bare", options
 
@@ -227,7 +228,8 @@ def with_submodule(home, name="r"):
     (home.path / "inner/i").write_text("inner")
     home.commit(home.path / "inner", "inner")
     home.git(home.path, "init", "-q", "-b", "main", "outer")
-    home.git(home.path / "outer", "submodule", "--quiet", "add", f"file://{home.path}/inner", "deep")
+    home.git(home.path / "outer", "submodule", "--quiet", "add", f"file://{home.path}/inner",
+             "deep")
     home.commit(home.path / "outer", "outer")
     folder = home.history(name)
     home.git(folder, "reset", "-q", "--hard", f"HEAD~{COMMITS - 1}")
@@ -453,7 +455,8 @@ def test_a_commit_beyond_a_shallow_clone_says_how_to_get_it(home):
 def test_no_setting_of_a_repository_starts_a_program(home):
     folder, options = with_submodule(home)
     signed = home.git(folder, "cat-file", "commit", "HEAD").replace(
-        "\n\n", "\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n a\n -----END PGP SIGNATURE-----\n\n", 1)
+        "\n\n",
+        "\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n a\n -----END PGP SIGNATURE-----\n\n", 1)
     (folder / "signed").write_text(signed + "\n")
     home.git(folder, "reset", "-q", "--hard",
              home.git(folder, "hash-object", "-t", "commit", "-w", "signed"))
@@ -505,8 +508,8 @@ def test_a_search_that_git_starts_measures_its_own_work_trees(home, how):
     home.git(folder, "config", "alias.search", f"!sh '{script}'")
     if how == "bisect":
         home.git(folder, "bisect", "start", "HEAD", f"HEAD~{COMMITS - 1}")
-    elsewhere = dict(GIT_DIR=str(folder / ".git"), GIT_WORK_TREE=str(folder)) if how == "alias" else {}
-    home.git(folder, *STARTERS[how], **elsewhere)
+    named = dict(GIT_DIR=str(folder / ".git"), GIT_WORK_TREE=str(folder)) if how == "alias" else {}
+    home.git(folder, *STARTERS[how], **named)
     answer = json.loads((home.path / "out").read_text() or "{}")
     assert answer, (home.path / "said").read_text()
     assert [step["commits"] for step in answer["culprits"]] == [[wanted]]
@@ -536,8 +539,8 @@ def test_a_lost_run_condemns_no_commit_not_even_an_end(home, how):
 def test_a_commit_that_loses_three_of_four_runs_after_its_first_is_untestable(home, back, told):
     folder = home.history()
     lost = home.git(folder, "rev-parse", f"HEAD~{back}")
-    measure = f'test "$NIGHTJAR_COMMIT" != {lost} || ! test -e again || exit 1; touch again; ' + LEVEL
-    done = home.search(folder, measure=measure)
+    lose = f'test "$NIGHTJAR_COMMIT" != {lost} || ! test -e again || exit 1; touch again; '
+    done = home.search(folder, measure=lose + LEVEL)
     assert told in done.stderr and "ended with exit code 1" in done.stderr
     if back:
         wanted = home.git(folder, "rev-parse", f"HEAD~{COMMITS - 1 - CULPRIT}")
@@ -567,7 +570,8 @@ def test_without_a_state_file_what_was_measured_is_offered_at_the_next_start(hom
     copy = home.path / "copy.json"
     shutil.copy(state, copy)
     done = home.search(folder, measure=measure)
-    assert f"an earlier search kept {measured} runs; to go on from there: --state {state}" in done.stderr
+    assert (f"an earlier search kept {measured} runs; to go on from there: --state {state}"
+            in done.stderr)
     assert not list(states.iterdir())  # it is answered
     again = home.search(folder, "--state", copy, measure=measure)
     assert json.loads(again.stdout)["runs"] == json.loads(done.stdout)["runs"]
@@ -592,8 +596,9 @@ def test_control_bytes_of_a_measure_and_of_a_commit_reach_no_terminal(home):
     folder = home.history()
     home.git(folder, "-c", "user.name=red \x1b[31m", "commit", "-q", "--amend", "-m",
              "sub\x1b]0;title\x07 \u202e")
-    for printed, shown in {r"\033[32m12.5\033[0m": r"'\x1b[32m12.5\x1b[0m'", r"12.5\0ms": r"'12.5\x00ms'",
-                           r" 10 %%\r12.5": r"'10 %\x0d12.5'", r"\3771": r"'\xff1'"}.items():
+    for printed, shown in {r"\033[32m12.5\033[0m": r"'\x1b[32m12.5\x1b[0m'",
+                           r"12.5\0ms": r"'12.5\x00ms'", r" 10 %%\r12.5": r"'10 %\x0d12.5'",
+                           r"\3771": r"'\xff1'"}.items():
         done = home.search(folder, measure=f"printf '{printed}'")
         assert f"printed {shown}; its last line must be one number" in done.stderr.splitlines()[-1]
         assert not set(done.stderr) & set("\x1b\r\0\x07")
