@@ -252,7 +252,7 @@ void Discovery::lock(Build& build, const WheelFacts& facts, Survey& survey) cons
 void Discovery::judge(Build& build, const Sha256& sha256, const std::filesystem::path& file,
                       Survey& survey) {
   try {
-    const WheelFacts facts = read_wheel(file, config_.project.version_file);
+    const WheelFacts facts = read_wheel(file, config_.project.version_file, false, stop_);
     const auto verdict = prove(build, sha256, facts, graph_, config_.repository, config_.project);
     if (const auto* unproved = std::get_if<Unproved>(&verdict)) {
       build.state = unproved->state;

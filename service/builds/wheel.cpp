@@ -155,12 +155,13 @@ std::optional<VersionFile> parse_version_file(std::string_view text) {
 }
 
 WheelFacts read_wheel(const std::filesystem::path& file, const std::string& version_file,
-                      bool laid_over) {
+                      bool laid_over, const std::stop_token& stop) {
   InfoFolder folder;
-  const WheelMembers members = read_members(file, [&](const std::string& name) {
+  const auto most_text = [&](const std::string& name) {
     const std::size_t most = most_text_of(folder.rest_of(name));
     return name == version_file ? std::max(most, kMostText) : most;
-  });
+  };
+  const WheelMembers members = read_members(file, most_text, Reading::whole, stop);
   const std::string info = folder.name();
   WheelFacts facts;
   read_metadata(text_of(members, info + "/METADATA"), facts);

@@ -39,9 +39,10 @@ void read_metadata(std::string_view text, WheelFacts& facts);
 // says which version it is; empty: none, and the facts have an empty one. `laid_over`: it is of
 // PyTorch's CI, which leaves RECORD as it was. Throws BadWheel for what pip, uv or our runners
 // cannot install and for what RECORD contradicts; std::runtime_error with the path if the file
-// cannot be opened.
+// cannot be opened, or once `stop` is requested.
 WheelFacts read_wheel(const std::filesystem::path& file,
-                      const std::string& version_file = "torch/version.py", bool laid_over = false);
+                      const std::string& version_file = "torch/version.py", bool laid_over = false,
+                      const std::stop_token& stop = {});
 
 // The fields of METADATA alone, without a look at other members: for a wheel that was proved.
 // Throws as read_wheel() does.

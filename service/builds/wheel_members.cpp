@@ -67,11 +67,12 @@ std::string name_of_member(archive_entry* entry) {
 // Hashes the member that was reached, and keeps its text of at most `most_text` bytes if that is
 // not 0.
 FileContent read_content(archive* zip, const std::string& name, std::size_t most_text,
-                         std::string& text) {
+                         std::string& text, const std::stop_token& stop) {
   FileContent content;
   Digest digest;
   std::vector<char> block(1 << 18);
   for (;;) {
+    if (stop.stop_requested()) throw std::runtime_error("stopped while the wheel was read");
     const la_ssize_t size = archive_read_data(zip, block.data(), block.size());
     if (size < 0)
       throw BadWheel("its member " + in_quotes(name) + " cannot be read: " + reason_of(zip));
@@ -89,12 +90,12 @@ FileContent read_content(archive* zip, const std::string& name, std::size_t most
 }
 
 void add_member(archive* zip, archive_entry* entry, const std::string& name, std::size_t most_text,
-                WheelMembers& members) {
+                WheelMembers& members, const std::stop_token& stop) {
   std::string text;
   // It grows to its size at once: a text that doubles is there twice while it does.
   if (most_text > 0 && archive_entry_size_is_set(entry))
     text.reserve(std::min(most_text, static_cast<std::size_t>(archive_entry_size(entry))));
-  FileContent content = read_content(zip, name, most_text, text);
+  FileContent content = read_content(zip, name, most_text, text, stop);
   if (archive_entry_size_is_set(entry) && archive_entry_size(entry) != content.bytes)
     throw BadWheel("its member " + in_quotes(name) + " is cut off");
   const auto [there, is_new] = members.files.emplace(name, content);
@@ -114,7 +115,7 @@ void check_folders(const Contents& files) {
 }  // namespace
 
 WheelMembers read_members(const std::filesystem::path& wheel, const TextLimit& most_text,
-                          Reading reading) {
+                          Reading reading, const std::stop_token& stop) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(wheel, error))
     throw std::runtime_error("cannot read the wheel " + wheel.string() + ": no such file");
@@ -143,7 +144,7 @@ WheelMembers read_members(const std::filesystem::path& wheel, const TextLimit& m
     if (type == AE_IFDIR) continue;
     const std::size_t most = most_text(name);
     if (reading == Reading::whole || most > 0)
-      add_member(zip.get(), entry, name, most, members);
+      add_member(zip.get(), entry, name, most, members, stop);
     else
       members.files[name];
     bytes += members.files.at(name).bytes;

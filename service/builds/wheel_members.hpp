@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 
 #include "storage/base/wheel_record.hpp"
@@ -32,8 +33,9 @@ struct WheelMembers {
 // Reads the whole archive, and so sees one that was cut off or damaged anywhere. Of members with
 // one name the last counts, as for pip and uv; with another content it is refused, since tools may
 // differ in which they take. Throws BadWheel, also for a member that has no business in a wheel, or
-// std::runtime_error with the path if the file cannot be opened.
+// std::runtime_error with the path if the file cannot be opened, or once `stop` is requested: an
+// archive of megabytes may unpack to what takes minutes.
 WheelMembers read_members(const std::filesystem::path& wheel, const TextLimit& most_text,
-                          Reading reading = Reading::whole);
+                          Reading reading = Reading::whole, const std::stop_token& stop = {});
 
 }  // namespace nightjar::service

@@ -7,7 +7,7 @@
 
 namespace nightjar::cli {
 namespace {
-constexpr std::chrono::hours kLongest{4};              // a partial clone's files over a slow line
+constexpr std::chrono::hours kLongestCall{4};          // a partial clone's files over a slow line
 constexpr std::size_t kMostAnswer = 1u << 30;          // bytes: ids of millions of commits
 constexpr std::size_t kMostWords = 600;                // characters that are repeated of git's
 constexpr const char* kNoProtocol = "nothing-at-all";  // no transport has this name
@@ -24,7 +24,8 @@ std::vector<std::string> place_of_git_folder(const std::filesystem::path& git_fo
 
 git::GitOutcome ask_git(std::vector<std::string> place, std::vector<std::string> arguments,
                         Reach reach, const std::stop_token& stop) {
-  git::GitCall call{std::move(place), std::move(arguments), {}, {kLongest, kLongest, kMostAnswer}};
+  git::GitCall call{
+      std::move(place), std::move(arguments), {}, {kLongestCall, kLongestCall, kMostAnswer}};
   auto environment = own_environment();
   if (reach == Reach::reads) {
     environment["GIT_NO_LAZY_FETCH"] = "1";

@@ -12,7 +12,7 @@
 namespace nightjar::cli {
 namespace {
 
-constexpr std::size_t kLongest = 120;
+constexpr std::size_t kLongestName = 120;
 
 bool may_stand(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
@@ -27,8 +27,8 @@ std::string word_of(const std::string& text) {
       word += '_';
   }
   while (word.ends_with('_')) word.pop_back();
-  if (word.size() > kLongest)
-    word = word.substr(0, kLongest) + "-" + digest_of(text).str().substr(0, 8);
+  if (word.size() > kLongestName)
+    word = word.substr(0, kLongestName) + "-" + digest_of(text).str().substr(0, 8);
   return word.empty() ? "unknown" : word;
 }
 

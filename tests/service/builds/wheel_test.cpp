@@ -115,6 +115,16 @@ TEST_CASE("a wheel that lists more members than any honest one is refused before
   CHECK_THROWS_WITH(read_wheel(folder / "w.whl"), "it has more than 400000 members");
 }
 
+TEST_CASE("reading a wheel ends when the service does") {
+  const ScratchFolder folder;
+  const auto wheel = nightjar::test::WheelRecipe().write(folder.path());
+  std::stop_source service;
+  CHECK_NOTHROW(read_wheel(wheel, "torch/version.py", false, service.get_token()));
+  service.request_stop();
+  CHECK_THROWS_WITH(read_wheel(wheel, "torch/version.py", false, service.get_token()),
+                    "stopped while the wheel was read");
+}
+
 TEST_CASE("a wheel that requires more packages than any honest one is unusable") {
   std::string text;
   for (int i = 0; i < 10'100; ++i) text += "Requires-Dist: a" + std::to_string(i) + "\n";
