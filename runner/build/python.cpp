@@ -5,6 +5,7 @@
 
 #include "runner/catalog/source_tree.hpp"
 #include "runner/process/process.hpp"
+#include "storage/base/foreign_number.hpp"
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
@@ -205,8 +206,8 @@ std::string compile_byte_code(const fs::path& python, const fs::path& folder,
     return "its Python files translate to more than " + std::to_string(limits.bytes >> 20) +
            " MiB of byte code";
   if (result.timed_out)
-    return "its Python files take more than " + std::to_string(static_cast<int>(limits.seconds)) +
-           " s to translate";
+    return "its Python files take more than " +
+           std::to_string(clamped_integer<int>(limits.seconds)) + " s to translate";
   return {};
 }
 

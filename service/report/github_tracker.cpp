@@ -253,14 +253,12 @@ Outcome<Issue> GithubTracker::open_issue(const std::string& title, const std::st
 Outcome<bool> GithubTracker::has_comment(std::int64_t issue, const std::string& marker) {
   const std::string comments = impl_->issue(issue) + "/comments";
   bool is_there = false;
-  const auto read =
-      impl_->read_list(comments + "?per_page=100", comment_pages, [&](const json& page) {
-        is_there = std::any_of(page.begin(), page.end(), [&](const json& comment) {
-          return comment.is_object() &&
-                 string_in(comment, "body").find(marker) != std::string::npos;
-        });
-        return is_there;
-      });
+  auto read = impl_->read_list(comments + "?per_page=100", comment_pages, [&](const json& page) {
+    is_there = std::any_of(page.begin(), page.end(), [&](const json& comment) {
+      return comment.is_object() && string_in(comment, "body").find(marker) != std::string::npos;
+    });
+    return is_there;
+  });
   if (!is_value(read)) return read;
   if (!std::get<bool>(read))
     return Transient{"GitHub has more than " + std::to_string(comment_pages) +
