@@ -250,7 +250,7 @@ std::string Repository::ask(const std::vector<std::string>& arguments,
                arguments,
                environment(limits),
                limits};
-  call.environment.insert(call.environment.end(), options_.login.begin(), options_.login.end());
+  call.own = options_.login;
   GitOutcome outcome = run_git(call, stop_.get_token(), options_.progress);
   if (!outcome.failure.empty())
     throw std::runtime_error("cannot fetch " + shown_url_ + " into " + options_.path.string() +

@@ -36,6 +36,7 @@ std::vector<std::string> environment_of(const GitCall& call) {
                                    [&](const std::string& one) { return one.starts_with(name); });
     if (!known && !is_about_repository(name.substr(0, name.size() - 1))) all.push_back(entry);
   }
+  all.insert(all.end(), call.own.begin(), call.own.end());
   return all;
 }
 

@@ -29,6 +29,7 @@ struct GitCall {
   std::vector<std::string> arguments;    // the command first
   std::vector<std::string> environment;  // NAME=value; what is_about_repository() is left out
   ChildLimits limits = {};
+  std::vector<std::string> own = {};  // as `environment`, of ours: nothing is left out
 };
 
 struct GitOutcome {

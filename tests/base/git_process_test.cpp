@@ -28,6 +28,11 @@ TEST_CASE("git is asked in English, apart from its warnings, whatever the enviro
   const auto pager =
       run_git({{"-C", "/"}, {"config", "--default", "none", "core.pager"}, environment}, {});
   CHECK(pager.output == "none\n");
+  const std::vector<std::string> login{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=core.pager",
+                                       "GIT_CONFIG_VALUE_0=ours"};
+  const git::GitCall ours{
+      {"-C", "/"}, {"config", "--default", "none", "core.pager"}, environment, {}, login};
+  CHECK(run_git(ours, {}).output == "ours\n");
   CHECK(pager.said.find("trace:") != std::string::npos);
   const auto variables = run_git({{"-c", "alias.x=!env"}, {"x"}, environment}, {});
   CHECK(variables.output.find("\nLC_ALL=C\n") != std::string::npos);
