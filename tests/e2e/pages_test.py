@@ -499,13 +499,15 @@ def test_the_direction_that_the_service_gives_decides_the_colour(browser, histor
         "main section:nth-of-type(3) .change")].map((one) => one.className)""")
     assert shown and not any("worse" in name for name in shown)
     told = browser.run("""const { tone } = await import("/parts.js");
-        const rise = (direction, metric) => tone({ metric, direction, low: 1.1, high: 1.2 });
+        const rise = (direction, metric) =>
+          tone({ metric, direction, has_ratio: true, low: 1.1, high: 1.2 });
         return ["compression_ratio", "imported_rate", "speedup", "of_tomorrow"].map((metric) =>
           [rise("higher_is_better", metric), rise("lower_is_better", metric)])""")
     assert told == [["better", "worse"]] * 4
     told = browser.run("""const { tone } = await import("/parts.js");
         const { machineName } = await import("/words.js");
-        return [tone({ metric: "imported_value", direction: "unknown", before: 1, after: 2 }),
+        return [tone({ metric: "imported_value", direction: "unknown", has_ratio: false, before: 1,
+            after: 2 }),
           machineName({ id: 3, facts: { imported: "A100 of the lab" } })]""")
     assert told == [None, "A100 of the lab"]
 
