@@ -87,8 +87,10 @@ void migrate(Database::Impl& connection, int last) {
 
 namespace {
 
-// SQL without comments, and with one space for any other; texts and names in quotes stay.
+// SQL without comments, and with one space for any other, but none beside a bracket or a comma:
+// where a column was added later there is one. Texts and names in quotes stay.
 std::string bare(std::string_view sql) {
+  constexpr std::string_view kApart = "(),";
   std::string out;
   while (!sql.empty()) {
     const char c = sql[0];
@@ -99,9 +101,10 @@ std::string bare(std::string_view sql) {
       sql.remove_prefix(std::min(sql.find('\n'), sql.size()));
       continue;
     }
+    if (kApart.find(c) != kApart.npos && out.ends_with(' ')) out.pop_back();
     if (size > 1 || !std::isspace(static_cast<unsigned char>(c)))
       out += sql.substr(0, size);
-    else if (!out.ends_with(' '))
+    else if (!out.empty() && out.back() != ' ' && kApart.find(out.back()) == kApart.npos)
       out += ' ';
     sql.remove_prefix(size);
   }
