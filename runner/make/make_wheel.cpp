@@ -37,12 +37,6 @@ fs::path tree_folder(const MakeWheel& order) {
   return order.work / "trees" / (digest_of(order.repository).brief() + "-" + order.recipe.name);
 }
 
-std::int64_t free_bytes(const fs::path& folder) {
-  std::error_code error;
-  const auto space = fs::space(folder, error);
-  return error ? 0 : static_cast<std::int64_t>(space.available);
-}
-
 void write_python_wrappers(const fs::path& folder, const fs::path& python) {
   fs::create_directories(folder);
   for (const char* name : {"python", "python3"})
@@ -221,8 +215,8 @@ class Maker {
   }
 
   void check_machine() {
-    if (free_bytes(order_.work) < recipe_.limits.disk_bytes)
-      throw TransientFailure("only " + std::to_string(free_bytes(order_.work) >> 20) +
+    if (free_bytes(order_.work).value_or(0) < recipe_.limits.disk_bytes)
+      throw TransientFailure("only " + std::to_string(free_bytes(order_.work).value_or(0) >> 20) +
                              " MiB are free below " + order_.work.string() +
                              "; the recipe asks for " +
                              std::to_string(recipe_.limits.disk_bytes >> 20));
@@ -286,7 +280,8 @@ class Maker {
       return {
           SourceOutcome::infrastructure, "the container could not run: " + process.describe(), {}};
     if (!process.fine()) {
-      const BuildFacts facts{tree_.path(), free_bytes(order_.work), fs::exists(proof())};
+      const BuildFacts facts{tree_.path(), free_bytes(order_.work).value_or(0),
+                             fs::exists(proof())};
       if (const auto reason = machine_failure(process, facts))
         return {SourceOutcome::infrastructure, *reason, {}};
       return {SourceOutcome::does_not_compile, telling_line(process.output, facts.tree), {}};

@@ -33,7 +33,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 constexpr int kPollMilliseconds = 50;
 constexpr std::chrono::milliseconds kSignalSpread(1000);  // between the processes of a job
-constexpr std::uintmax_t kDiskFloor = 512 << 20;          // bytes that a confined process leaves
+constexpr std::int64_t kDiskFloor = 512 << 20;            // bytes that a confined process leaves
 constexpr std::int64_t kNameless = 4;  // times what a folder may grow, by the disk's free space
 constexpr std::size_t kKeptOfLog = 256 << 10;  // bytes of output that a result keeps beside a log
 constexpr std::size_t kTraceback = 64 << 10;   // bytes of output that are searched for an exception
@@ -70,12 +70,6 @@ std::int64_t disk_bytes(const std::filesystem::path& folder) {
   return bytes;
 }
 
-std::optional<std::int64_t> free_bytes_of(const std::filesystem::path& folder) {
-  std::error_code error;
-  const auto space = std::filesystem::space(folder, error);
-  return error ? std::nullopt : std::optional(static_cast<std::int64_t>(space.available));
-}
-
 class Guard {
  public:
   // `group`: null if the kernel does not count the process's memory.
@@ -90,7 +84,7 @@ class Guard {
         stop_(std::move(stop)),
         known_(own_children()),
         grown_from_(spec.grows.empty() ? 0 : disk_bytes(spec.grows)),
-        free_before_(free_bytes_of(spec.grows)),
+        free_before_(free_bytes(spec.grows)),
         oom_kills_(kernel_oom_kills()) {}
 
   ProcessResult run() {
@@ -163,7 +157,7 @@ class Guard {
 
   // A file whose name was removed is in no folder, but takes its room until it is closed.
   bool writes_nameless() const {
-    const auto free = free_bytes_of(spec_.grows);
+    const auto free = free_bytes(spec_.grows);
     return free && free_before_ && *free_before_ - *free > kNameless * spec_.grows_bytes;
   }
 
@@ -175,9 +169,8 @@ class Guard {
       result_.flooded = "files";
     if (!confinement_) return;
     for (const auto& folder : confinement_->written) {
-      std::error_code error;
-      const auto free = std::filesystem::space(folder, error).available;
-      if (!error && free < kDiskFloor) result_.flooded = "files; the disk is nearly full";
+      const auto free = free_bytes(folder);
+      if (free && *free < kDiskFloor) result_.flooded = "files; the disk is nearly full";
     }
   }
 

@@ -83,7 +83,6 @@ class Discovery {
   };
   void take_listing(const Known& known, const std::vector<ListedWheel>& listed,
                     Survey& survey) const;
-  // Keeps the newest few of what was found.
   // Oldest first.
   std::vector<Build> waiting_since(const std::string& date, const Known& known,
                                    const Survey& survey) const;

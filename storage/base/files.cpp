@@ -94,6 +94,12 @@ void write_durably(const fs::path& path, std::string_view text, mode_t mode) {
   move_durably(beside, path);
 }
 
+std::optional<std::int64_t> free_bytes(const fs::path& folder) {
+  std::error_code error;
+  const auto space = fs::space(folder, error);
+  return error ? std::nullopt : std::optional(static_cast<std::int64_t>(space.available));
+}
+
 bool close_to_others(const fs::path& path) {
   std::error_code error;
   const auto mode = fs::status(path, error).permissions();

@@ -2,6 +2,7 @@
 // old or the new one, and folders that vanish with their owner.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -26,6 +27,9 @@ void sync_file_system(const std::filesystem::path& folder);
 void move_durably(const std::filesystem::path& from, const std::filesystem::path& to);
 // Writes beside `path` and moves that over it durably.
 void write_durably(const std::filesystem::path& path, std::string_view text, mode_t mode = 0644);
+
+// What this process may still write to the disk of a folder; nullopt if that cannot be told.
+std::optional<std::int64_t> free_bytes(const std::filesystem::path& folder);
 
 // Takes others' rights to a file or a folder away, as far as it is there. False if that failed.
 bool close_to_others(const std::filesystem::path& path);

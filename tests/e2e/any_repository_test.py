@@ -159,22 +159,22 @@ def attributes_of_the_clone(home):
     return folder, dict(measure="test $(wc -c < text) = 5 && " + LEVEL)
 
 
-def alternates(home):
+def cloned(home, *how):
     home.history("origin")
-    home.git(home.path, "clone", "-q", "--shared", "origin", "r")
+    home.git(home.path, "clone", "-q", *how, "r")
     return home.path / "r", {}
+
+
+def alternates(home):
+    return cloned(home, "--shared", "origin")
 
 
 def shallow(home):
-    origin = home.history("origin")
-    home.git(home.path, "clone", "-q", "--depth", COMMITS, f"file://{origin}", "r")
-    return home.path / "r", {}
+    return cloned(home, "--depth", COMMITS, f"file://{home.path}/origin")
 
 
 def bare(home):
-    home.history("origin")
-    home.git(home.path, "clone", "-q", "--bare", "origin", "r")
-    return home.path / "r", {}
+    return cloned(home, "--bare", "origin")
 
 
 def linked_work_tree(home):

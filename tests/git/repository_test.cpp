@@ -67,6 +67,13 @@ class Upstream {
     git("commit -q --allow-empty -m '" + message + "'");
     return head();
   }
+  // Makes main an object of exactly these bytes, which git itself would not write.
+  CommitSha commit_raw(const std::string& bytes) {
+    std::ofstream(path() / "raw", std::ios::binary) << bytes;
+    git("hash-object -t commit -w --literally raw");
+    git("update-ref refs/heads/main $(cat ../output)");
+    return head("main");
+  }
 
  private:
   fs::path folder_;
@@ -457,13 +464,10 @@ TEST_CASE("a commit that claims any time, name and path is read") {
   upstream.git("hash-object -t tree -w /dev/null");
   for (const std::string seconds : {"9223372036854775807", "99999999999999", "0"}) {
     INFO(seconds);
-    std::ofstream(upstream.path() / "raw", std::ios::binary)
-        << "tree " << tree << "\nparent " << first.str() << "\nauthor \x1b[2J\xff <> " << seconds
-        << " +9999\ncommitter x <> " << seconds << " -9999\n\n\x1b]0;\xfe"
-        << std::string(1 << 20, 's') << "\n";
-    upstream.git("hash-object -t commit -w --literally raw");
-    upstream.git("update-ref refs/heads/main $(cat ../output)");
-    const auto sha = upstream.head("main");
+    const auto sha =
+        upstream.commit_raw("tree " + tree + "\nparent " + first.str() +
+                            "\nauthor \x1b[2J\xff <> " + seconds + " +9999\ncommitter x <> " +
+                            seconds + " -9999\n\n\x1b]0;\xfe" + std::string(1 << 20, 's') + "\n");
     Repository repository(upstream.options());
     repository.fetch();
     const auto commit = repository.find(sha);
@@ -481,16 +485,9 @@ TEST_CASE("a malformed commit that git walks over does not cut the history") {
        {"nobody", "nobody <a@b> 18446744073709551616 +0000", "", "> <"}) {
     INFO(author);
     const auto before = upstream.head("main");
-    upstream.git("rev-parse main^{tree}");
-    std::ifstream listed(upstream.path() / "../output");
-    std::string tree;
-    listed >> tree;
-    std::ofstream(upstream.path() / "raw", std::ios::binary)
-        << "tree " << tree << "\nparent " << before.str() << "\nauthor " << author << "\ncommitter "
-        << author << "\n\nodd\n";
-    upstream.git("hash-object -t commit -w --literally raw");
-    upstream.git("update-ref refs/heads/main $(cat ../output)");
-    const auto odd = upstream.head("main");
+    const auto odd = upstream.commit_raw("tree " + upstream.head("main^{tree}").str() +
+                                         "\nparent " + before.str() + "\nauthor " + author +
+                                         "\ncommitter " + author + "\n\nodd\n");
     Repository repository(upstream.options());
     repository.fetch();
     const auto commit = repository.find(odd);

@@ -210,14 +210,15 @@ PowerCap load_cap(const storage::Database& db, const Job& job, const SessionResu
 
 }  // namespace
 
-Unchecked load_unchecked(const storage::Database& db, JobId id) {
+std::optional<Unchecked> load_unchecked(const storage::Database& db, JobId id) {
   Job job = storage::find_job(db, id).value();
-  const JobId asked = job.repeats.value_or(id);
-  const std::vector<Job> repeats = storage::repeats_of(db, asked);
+  Job asked = job.repeats ? storage::find_job(db, *job.repeats).value() : job;
+  if (storage::awaits_earlier_session(db, asked)) return std::nullopt;
+  const std::vector<Job> repeats = storage::repeats_of(db, asked.id);
   const auto earlier = std::count_if(repeats.begin(), repeats.end(), [&](const Job& repeat) {
     return repeat.id.value <= id.value;
   });
-  Unchecked unchecked{storage::find_job(db, asked).value(),
+  Unchecked unchecked{std::move(asked),
                       std::move(job),
                       static_cast<int>(earlier),
                       storage::session_of(db, id).value(),
@@ -250,12 +251,11 @@ Checked check(const Unchecked& unchecked) {
 bool check_sessions(EngineContext& context) {
   return for_each_item(context, "session of job", storage::unchecked_sessions(context.db),
                        [&](JobId id) {
-                         const Unchecked unchecked = load_unchecked(context.db, id);
-                         if (storage::awaits_earlier_session(context.db, unchecked.asked))
-                           return false;
-                         const Checked checked = check(unchecked);
+                         const auto unchecked = load_unchecked(context.db, id);
+                         if (!unchecked) return false;
+                         const Checked checked = check(*unchecked);
                          storage::Transaction transaction(context.db);
-                         storage::add_check(transaction, unchecked.job, checked.check);
+                         storage::add_check(transaction, unchecked->job, checked.check);
                          if (checked.again)
                            queue_job(transaction, *checked.again, context.clock.now());
                          transaction.commit();

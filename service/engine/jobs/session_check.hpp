@@ -49,7 +49,9 @@ struct Unchecked {
   std::vector<double> history;
   PowerCap cap{};  // read only where there was one
 };
-Unchecked load_unchecked(const storage::Database& db, JobId job);
+// nullopt: it waits for a session that was asked for before it, since what the machine's controls
+// say of a session depends on those.
+std::optional<Unchecked> load_unchecked(const storage::Database& db, JobId job);
 
 // `again`: a void session is measured again, at most twice.
 struct Checked {
@@ -60,7 +62,6 @@ Checked check(const Unchecked& unchecked);
 
 // Stores the check of each session that is over and unchecked, and queues a void one again, in one
 // transaction each. The first step of a round, so that no other reads outcomes that nobody checked.
-// What the machine's controls say of a session depends on those before it, so it waits for them.
 bool check_sessions(EngineContext& context);
 
 // Queues a job once a key, its workloads interned; returns the stored one.

@@ -43,10 +43,7 @@ class MixPositions : public Positions {
     if (is_new) known->second = look_up(id);
     return known->second;
   }
-  bool is_end(BuildId id) const override {
-    const int position = look_up(id);
-    return position == 0 || position == static_cast<int>(search_.mixes.size()) - 1;
-  }
+  bool is_the_end(BuildId) const override { return true; }  // an environment is one build
   BuildId wheel_of(BuildId) override { return search_.wheel; }
 
  private:

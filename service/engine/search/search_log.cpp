@@ -50,7 +50,7 @@ class CommitPositions : public Positions {
     return by_build_[id] = commit == by_commit_.end() ? -1 : commit->second;
   }
 
-  bool is_end(BuildId id) const override { return id == good_ || id == bad_; }
+  bool is_the_end(BuildId id) const override { return id == good_ || id == bad_; }
   BuildId wheel_of(BuildId id) override {
     const auto [known, is_new] = wheels_.emplace(id, id);
     if (!is_new) return known->second;
@@ -223,7 +223,7 @@ bool add_untestable(const std::map<BuildId, RunResult>& failed, const SearchRuns
     const int commit = positions.of(build);
     const bool is_end = commit == 0 || commit == last_commit;
     const BuildId wheel = positions.wheel_of(build);
-    if (is_end ? !positions.is_end(build) : was_measured_elsewhere(commit, wheel, runs)) {
+    if (is_end ? !positions.is_the_end(build) : was_measured_elsewhere(commit, wheel, runs)) {
       any_wheel |= progress.failed.emplace(commit, wheel).second;
     } else if (commit >= 0) {
       commits[commit] = &run;

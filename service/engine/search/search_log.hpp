@@ -45,7 +45,9 @@ class Positions {
   virtual ~Positions() = default;
   // -1: not a build of this search.
   virtual int of(BuildId build) = 0;
-  virtual bool is_end(BuildId build) const = 0;
+  // Whether a build at the position of an end is that end itself, and not its like on another
+  // wheel.
+  virtual bool is_the_end(BuildId build) const = 0;
   // The wheel that a build lies on; itself, if it lies on none.
   virtual BuildId wheel_of(BuildId build) = 0;
 };

@@ -142,7 +142,7 @@ struct ReadingWorld : LockedWorld {
     const Assignment assignment = decide(load_assignment(view, config.source.variant), config);
     note(assignment.made);
     for (const JobId job : storage::unchecked_sessions(reader))
-      note(check(load_unchecked(reader, job)));
+      if (const auto unchecked = load_unchecked(reader, job)) note(check(*unchecked));
     for (const Night& night : storage::open_nights(reader)) {
       if (night.state == NightState::measuring) note(decide(load_measuring(view, night), config));
       if (night.state == NightState::judging) note(decide(load_judging(view, night)));
