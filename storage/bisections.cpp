@@ -1,6 +1,5 @@
 #include "storage/bisections.hpp"
 
-#include "storage/chosen_workloads.hpp"
 #include "storage/commits.hpp"
 #include "storage/filtered.hpp"
 #include "storage/paging.hpp"
@@ -118,12 +117,7 @@ Page<Bisection> list_bisections(const Database& db, const PageRequest& page) {
 
 Page<Bisection> list_bisections(const Database& db, const BisectionFilter& filter,
                                 const PageRequest& page) {
-  return Query(BISECTION_SELECT)
-      .where("state = ?", filter.state)
-      .where("(SELECT " IS_AMONG("series.workload") " FROM series "
-             "WHERE series.id = bisection.series)",
-             workloads_that_match(db, filter.workload))
-      .page<Bisection>(db, page, bisection_reader(db));
+  return Query(BISECTION_SELECT).filter(db, filter).page<Bisection>(db, page, bisection_reader(db));
 }
 
 void add_bisection_job(Transaction& transaction, BisectionId id, const BisectionJob& job) {

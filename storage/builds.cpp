@@ -167,10 +167,7 @@ Page<Build> list_builds(const Database& db, const PageRequest& page) {
 
 Page<Build> list_builds(const Database& db, const BuildFilter& filter, const PageRequest& page) {
   return Query("SELECT " BUILD_COLUMNS " FROM build")
-      .where("kind = ?", filter.kind)
-      .where("state = ?", filter.state)
-      .where("date = ?", filter.date)
-      .where("commit_sha GLOB ? || '*'", filter.commit)
+      .filter(db, filter)
       .page<Build>(db, page, read_build);
 }
 

@@ -20,6 +20,13 @@ struct BuildFilter {
   std::optional<BuildState> state;
   std::optional<std::string> date;    // "2026-08-20"
   std::optional<std::string> commit;  // its first hexadecimal digits
+  template <class Where>
+  void conditions(Where where) const {
+    where("kind = ?", kind);
+    where("state = ?", state);
+    where("date = ?", date);
+    where("commit_sha GLOB ? || '*'", commit);
+  }
 };
 Page<Build> list_builds(const Database& db, const BuildFilter& filter, const PageRequest& page);
 
@@ -27,6 +34,12 @@ struct NightFilter {
   std::optional<NightState> state;
   std::optional<BuildId> build;
   std::optional<Time> since;  // begun then or later
+  template <class Where>
+  void conditions(Where where) const {
+    where("state = ?", state);
+    where("build = ?", build);
+    where("started_at_us >= ?", since);
+  }
 };
 Page<Night> list_nights(const Database& db, const NightFilter& filter, const PageRequest& page);
 
@@ -44,6 +57,21 @@ struct ImprovementFilter {
   WorkloadFilter workload;
   std::optional<MachineId> machine;
   std::optional<CommitSha> commit;  // that a search named for it, not one of a range
+  template <class Where>
+  void conditions(Where where) const {
+    where("at_us >= ?", since);
+    where("(SELECT metric FROM series WHERE series.id = improvement.series) = ?", metric);
+    where("(SELECT " IS_AMONG("series.workload") " FROM series "
+          "WHERE series.id = improvement.series)", workload);
+    where("(SELECT machine FROM series WHERE series.id = improvement.series) = ?", machine);
+    where(
+        "(build, (SELECT machine FROM series WHERE series.id = improvement.series)) IN "
+        "(SELECT build, machine FROM fix_search "
+        "JOIN fix_cause ON fix_cause.fix_search = fix_search.id AND is_range = 0 "
+        "JOIN fix_cause_commit ON fix_cause_commit.fix_cause = fix_cause.id "
+        "WHERE commit_sha = ?)",
+        commit);
+  }
 };
 Page<Improvement> list_improvements(const Database& db, const ImprovementFilter& filter,
                                     const PageRequest& page);
@@ -51,6 +79,12 @@ Page<Improvement> list_improvements(const Database& db, const ImprovementFilter&
 struct BisectionFilter {
   std::optional<BisectionState> state;
   WorkloadFilter workload = {};  // of the series that it measures
+  template <class Where>
+  void conditions(Where where) const {
+    where("state = ?", state);
+    where("(SELECT " IS_AMONG("series.workload") " FROM series WHERE series.id = bisection.series)",
+          workload);
+  }
 };
 Page<Bisection> list_bisections(const Database& db, const BisectionFilter& filter,
                                 const PageRequest& page);

@@ -142,11 +142,7 @@ ListedJob read_listed_job(Statement& row) {
 
 Page<ListedJob> listed_jobs(const Database& db, const JobFilter& filter, const PageRequest& page) {
   return Query("SELECT " JOB_COLUMNS ", variant FROM job")
-      .where("state = ?", filter.state)
-      .where("night = ?", filter.night)
-      .where("machine = ?", filter.machine)
-      .where("variant = ?", filter.variant)
-      .where("facts = ?", filter.facts)
+      .filter(db, filter)
       .page<ListedJob>(db, page, read_listed_job);
 }
 

@@ -45,6 +45,14 @@ struct JobFilter {
   std::optional<MachineId> machine = {};
   std::optional<std::string> variant = {};  // of its builds
   std::optional<FactsId> facts = {};        // of the machine that measured it
+  template <class Where>
+  void conditions(Where where) const {
+    where("state = ?", state);
+    where("night = ?", night);
+    where("machine = ?", machine);
+    where("variant = ?", variant);
+    where("facts = ?", facts);
+  }
 };
 // What the machine class was, by the facts of the runners that measured the night's sessions on it.
 std::set<FactsId> facts_of_sessions(const Database& db, NightId night, MachineId machine);

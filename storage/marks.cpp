@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "storage/chosen_workloads.hpp"
 #include "storage/filtered.hpp"
 #include "storage/many_series.hpp"
 #include "storage/mark_rows.hpp"
@@ -72,21 +71,7 @@ Page<Improvement> list_improvements(const Database& db, const PageRequest& page)
 
 Page<Improvement> list_improvements(const Database& db, const ImprovementFilter& filter,
                                     const PageRequest& page) {
-  return Query(IMPROVEMENT_SELECT)
-      .where("at_us >= ?", filter.since)
-      .where("(SELECT metric FROM series WHERE series.id = improvement.series) = ?", filter.metric)
-      .where("(SELECT " IS_AMONG("series.workload") " FROM series "
-             "WHERE series.id = improvement.series)",
-             workloads_that_match(db, filter.workload))
-      .where("(SELECT machine FROM series WHERE series.id = improvement.series) = ?",
-             filter.machine)
-      .where("(build, (SELECT machine FROM series WHERE series.id = improvement.series)) IN "
-             "(SELECT build, machine FROM fix_search "
-             "JOIN fix_cause ON fix_cause.fix_search = fix_search.id AND is_range = 0 "
-             "JOIN fix_cause_commit ON fix_cause_commit.fix_cause = fix_cause.id "
-             "WHERE commit_sha = ?)",
-             filter.commit)
-      .page<Improvement>(db, page, read_improvement);
+  return Query(IMPROVEMENT_SELECT).filter(db, filter).page<Improvement>(db, page, read_improvement);
 }
 
 }  // namespace nightjar::storage

@@ -110,9 +110,7 @@ Page<Night> list_nights(const Database& db, const PageRequest& page) {
 
 Page<Night> list_nights(const Database& db, const NightFilter& filter, const PageRequest& page) {
   return Query("SELECT " NIGHT_COLUMNS " FROM night")
-      .where("state = ?", filter.state)
-      .where("build = ?", filter.build)
-      .where("started_at_us >= ?", filter.since)
+      .filter(db, filter)
       .page<Night>(db, page, read_night);
 }
 

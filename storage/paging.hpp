@@ -5,9 +5,11 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "storage/chosen_workloads.hpp"
 #include "storage/page.hpp"
 #include "storage/statement.hpp"
 
@@ -41,6 +43,15 @@ class Query {
     return *this;
   }
 
+  // The conditions of a list's filter; see storage/page.hpp.
+  template <class Filter>
+  Query& filter(const Database& db, const Filter& filter) {
+    filter.conditions([&](std::string_view condition, const auto& value) {
+      where(condition, bindable(db, value));
+    });
+    return *this;
+  }
+
   // Items must have an id; it is the cursor.
   template <class T, class Read>
   Page<T> page(const Database& db, const PageRequest& request, Read read) {
@@ -64,6 +75,29 @@ class Query {
   void add(std::string_view condition) {
     sql_ += binders_.empty() ? " WHERE " : " AND ";
     sql_ += condition;
+  }
+  template <class T>
+  static const std::optional<T>& bindable(const Database&, const std::optional<T>& value) {
+    return value;
+  }
+  static std::optional<std::string> bindable(const Database& db, const WorkloadFilter& filter) {
+    return workloads_that_match(db, filter);
+  }
+  // A list in JSON. No text of these types has a character that JSON escapes.
+  template <class T>
+  static std::optional<std::string> bindable(const Database&,
+                                             const std::optional<std::vector<T>>& values) {
+    if (!values) return std::nullopt;
+    std::string list;
+    for (const T& value : *values) {
+      list += list.empty() ? "\"" : ",\"";
+      if constexpr (std::is_enum_v<T>)
+        list += name_of(value);
+      else
+        list += value.str();
+      list += '"';
+    }
+    return "[" + list + "]";
   }
   static std::int64_t number(std::int64_t id) { return id; }
   template <class Tag>

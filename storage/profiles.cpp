@@ -1,6 +1,5 @@
 #include "storage/profiles.hpp"
 
-#include "storage/chosen_workloads.hpp"
 #include "storage/jobs.hpp"
 #include "storage/paging.hpp"
 

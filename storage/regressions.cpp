@@ -3,7 +3,6 @@
 #include <stdexcept>
 
 #include "storage/affected_classes.hpp"
-#include "storage/chosen_workloads.hpp"
 #include "storage/commits.hpp"
 #include "storage/paging.hpp"
 
@@ -241,49 +240,10 @@ std::vector<CommitSha> blamed_commits(const Database& db) {
   return read_all(find, [](Statement& row) { return row.next<CommitSha>(); });
 }
 
-static std::string_view json_text(RegressionState state) {
-  return name_of(state);
-}
-static std::string_view json_text(const CommitSha& sha) {
-  return sha.str();
-}
-// Writes a list in JSON. None of the texts has a character that JSON escapes.
-template <class T>
-static std::optional<std::string> json_list_of(const std::optional<std::vector<T>>& values) {
-  if (!values) return std::nullopt;
-  std::string list;
-  for (const T& value : *values)
-    list += (list.empty() ? "\"" : ",\"") + std::string(json_text(value)) + "\"";
-  return "[" + list + "]";
-}
-
 Page<Regression> list_regressions(const Database& db, const RegressionFilter& filter,
                                   const PageRequest& page) {
   return Query(REGRESSION_SELECT)
-      .where("state = ?", filter.state)
-      .where(
-          "EXISTS (SELECT 1 FROM regression_series a JOIN series ON series.id = a.series "
-          "WHERE a.regression = regression.id AND series.metric = ?)",
-          filter.metric)
-      .where(
-          "EXISTS (SELECT 1 FROM regression_series a JOIN series ON series.id = a.series "
-          "WHERE a.regression = regression.id AND " IS_AMONG("series.workload") ")",
-          workloads_that_match(db, filter.workload))
-      .where(
-          "EXISTS (SELECT 1 FROM regression_class AS c WHERE c.regression = regression.id "
-          "AND c.state = 'seen' AND c.machine = ?)",
-          filter.machine)
-      .where("opened_at_us >= ?", filter.since)
-      .where("updated_at_us >= ?", filter.changed_since)
-      .where("issue_number = ?", filter.issue)
-      .where(
-          "is_range = 0 AND id IN (SELECT regression FROM regression_commit WHERE commit_sha = ?)",
-          filter.commit)
-      .where("+state IN (SELECT value FROM json_each(?))", json_list_of(filter.states))
-      .where(
-          "is_range = 0 AND id IN (SELECT regression FROM regression_commit WHERE commit_sha IN "
-          "(SELECT value FROM json_each(?)))",
-          json_list_of(filter.commits))
+      .filter(db, filter)
       .page<Regression>(db, page, regression_reader(db));
 }
 

@@ -54,6 +54,32 @@ struct RegressionFilter {
   // Any of these states; any of these among the culprit's commits.
   std::optional<std::vector<RegressionState>> states = {};
   std::optional<std::vector<CommitSha>> commits = {};
+  template <class Where>
+  void conditions(Where where) const {
+    where("state = ?", state);
+    where(
+        "EXISTS (SELECT 1 FROM regression_series a JOIN series ON series.id = a.series "
+        "WHERE a.regression = regression.id AND series.metric = ?)",
+        metric);
+    where(
+        "EXISTS (SELECT 1 FROM regression_series a JOIN series ON series.id = a.series "
+        "WHERE a.regression = regression.id AND " IS_AMONG("series.workload") ")",
+        workload);
+    where(
+        "EXISTS (SELECT 1 FROM regression_class AS c WHERE c.regression = regression.id "
+        "AND c.state = 'seen' AND c.machine = ?)",
+        machine);
+    where("opened_at_us >= ?", since);
+    where("updated_at_us >= ?", changed_since);
+    where("issue_number = ?", issue);
+    where("is_range = 0 AND id IN (SELECT regression FROM regression_commit WHERE commit_sha = ?)",
+          commit);
+    where(IS_AMONG("state"), states);
+    where(
+        "is_range = 0 AND id IN (SELECT regression FROM regression_commit WHERE commit_sha IN "
+        "(SELECT value FROM json_each(?)))",
+        commits);
+  }
 };
 Page<Regression> list_regressions(const Database& db, const RegressionFilter& filter,
                                   const PageRequest& page);

@@ -87,9 +87,7 @@ std::optional<std::string> why_all_ended(const Database& db, NightId night, RunS
 
 Page<StoredRun> list_runs(const Database& db, const RunFilter& filter, const PageRequest& page) {
   return Query("SELECT " RUN_COLUMNS " FROM run", "run.id")
-      .where("run.job = ?", filter.job)
-      .where("run.build = ?", filter.build)
-      .where("run.workload = ?", filter.workload)
+      .filter(db, filter)
       .page<StoredRun>(db, page, [&](Statement& row) { return read_run(db, row); });
 }
 

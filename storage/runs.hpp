@@ -34,6 +34,12 @@ struct RunFilter {
   std::optional<JobId> job;
   std::optional<BuildId> build;
   std::optional<WorkloadId> workload;
+  template <class Where>
+  void conditions(Where where) const {
+    where("run.job = ?", job);
+    where("run.build = ?", build);
+    where("run.workload = ?", workload);
+  }
 };
 Page<StoredRun> list_runs(const Database& db, const RunFilter& filter, const PageRequest& page);
 

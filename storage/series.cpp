@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "storage/chosen_workloads.hpp"
 #include "storage/paging.hpp"
 #include "storage/series_history.hpp"
 #include "storage/series_rows.hpp"
@@ -39,12 +38,7 @@ std::optional<Series> find_series(const Database& db, WorkloadId workload, std::
 }
 
 Page<Series> list_series(const Database& db, const SeriesFilter& filter, const PageRequest& page) {
-  return Query(SERIES_SELECT, "series.id")
-      .where("series.metric = ?", filter.metric)
-      .where(IS_AMONG("series.workload"), workloads_that_match(db, filter.workload))
-      .where("series.machine = ?", filter.machine)
-      .where("series.variant = ?", filter.variant)
-      .page<Series>(db, page, read_series);
+  return Query(SERIES_SELECT, "series.id").filter(db, filter).page<Series>(db, page, read_series);
 }
 
 std::vector<Series> series_of_night(const Database& db, NightId night) {

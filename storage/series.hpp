@@ -23,6 +23,13 @@ struct SeriesFilter {
   WorkloadFilter workload = {};
   std::optional<MachineId> machine = {};
   std::optional<std::string> variant = {};
+  template <class Where>
+  void conditions(Where where) const {
+    where("series.metric = ?", metric);
+    where(IS_AMONG("series.workload"), workload);
+    where("series.machine = ?", machine);
+    where("series.variant = ?", variant);
+  }
 };
 Page<Series> list_series(const Database& db, const SeriesFilter& filter, const PageRequest& page);
 // Series with a run in this night's screen jobs.

@@ -1,6 +1,5 @@
 #include "storage/suites.hpp"
 
-#include "storage/chosen_workloads.hpp"
 #include "storage/paging.hpp"
 
 namespace nightjar::storage {
@@ -213,18 +212,7 @@ void sum_up_again(Transaction& transaction, MachineId machine, Time since) {
 Page<SuiteSummary> list_suites(const Database& db, const SuiteFilter& filter,
                                const PageRequest& page) {
   return Query(SUITE_SELECT, "suite_summary.id")
-      .where("suite_summary.night = ?", filter.night)
-      .where("suite_summary.machine = ?", filter.machine)
-      .where("suite_summary.at_us >= ?", filter.since)
-      .where("suite_summary.suite = ?", filter.suite)
-      .where("suite_summary.task = ?", filter.task)
-      .where("suite_summary.device = ?", filter.device)
-      .where("suite_summary.precision = ?", filter.precision)
-      .where("suite_summary.backend = ?", filter.backend)
-      .where(
-          "EXISTS (SELECT 1 FROM suite_mean WHERE suite_mean.summary = suite_summary.id "
-          "AND suite_mean.verdict = ?)",
-          filter.verdict)
+      .filter(db, filter)
       .page<SuiteSummary>(db, page, [&](Statement& row) { return read_suite(db, row); });
 }
 
@@ -236,9 +224,7 @@ std::optional<SuiteSummary> find_suite(const Database& db, SuiteId id) {
 Page<SuiteMember> list_members(const Database& db, const MemberFilter& filter,
                                const PageRequest& page) {
   return Query(MEMBER_SELECT, "suite_member.id")
-      .where("suite_member.summary = ?", filter.summary)
-      .where("suite_summary.night = ?", filter.night)
-      .where(IS_AMONG("suite_member.workload"), workloads_that_match(db, filter.workload))
+      .filter(db, filter)
       .page<SuiteMember>(db, page, read_member);
 }
 

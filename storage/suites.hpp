@@ -51,6 +51,21 @@ struct SuiteFilter {
   std::optional<Time> since = {};  // the night began then or later
   std::optional<std::string> suite = {}, task = {}, device = {}, precision = {}, backend = {};
   std::optional<SuiteVerdict> verdict = {};  // of one of its means
+  template <class Where>
+  void conditions(Where where) const {
+    where("suite_summary.night = ?", night);
+    where("suite_summary.machine = ?", machine);
+    where("suite_summary.at_us >= ?", since);
+    where("suite_summary.suite = ?", suite);
+    where("suite_summary.task = ?", task);
+    where("suite_summary.device = ?", device);
+    where("suite_summary.precision = ?", precision);
+    where("suite_summary.backend = ?", backend);
+    where(
+        "EXISTS (SELECT 1 FROM suite_mean WHERE suite_mean.summary = suite_summary.id "
+        "AND suite_mean.verdict = ?)",
+        verdict);
+  }
 };
 Page<SuiteSummary> list_suites(const Database& db, const SuiteFilter& filter,
                                const PageRequest& page);
@@ -60,6 +75,12 @@ struct MemberFilter {
   std::optional<SuiteId> summary = {};
   std::optional<NightId> night = {};
   WorkloadFilter workload = {};
+  template <class Where>
+  void conditions(Where where) const {
+    where("suite_member.summary = ?", summary);
+    where("suite_summary.night = ?", night);
+    where(IS_AMONG("suite_member.workload"), workload);
+  }
 };
 Page<SuiteMember> list_members(const Database& db, const MemberFilter& filter,
                                const PageRequest& page);
