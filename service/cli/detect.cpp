@@ -132,6 +132,17 @@ void print_none(const Series& series, const Detected& found, double threshold) {
   print_unseen(series, found);
 }
 
+// On standard error, since the answer does not depend on them.
+void print_unmeasured(const Series& series) {
+  if (series.unmeasured.empty()) return;
+  constexpr std::size_t most = 5;
+  std::string lines;
+  for (std::size_t i = 0; i < std::min(series.unmeasured.size(), most); ++i)
+    lines += (i ? ", " : "") + std::to_string(series.unmeasured[i]);
+  say(stderr, "%zu rows have no value and are left out: line %s%s\n", series.unmeasured.size(),
+      lines.c_str(), series.unmeasured.size() > most ? " and others" : "");
+}
+
 std::string position_text(const Series& series, const bisect::Change& change) {
   const std::string& first = name_of_change(series, change);
   if (change.steps == 1) return first;
@@ -152,10 +163,25 @@ void print_table(const Series& series, const Detected& found, double threshold) 
   print_unseen(series, found);
 }
 
+// How the positions were brought into order.
+const char* name_of_order(PositionKind kind) {
+  switch (kind) {
+    case PositionKind::numbers:
+      return "numbers";
+    case PositionKind::versions:
+      return "versions";
+    case PositionKind::dates:
+      return "dates";
+    case PositionKind::as_listed:
+      return "file";
+  }
+  return "";
+}
+
 // A whole number keeps all its digits.
 nlohmann::json position_json(const Series& series, long long position) {
   const std::string& name = series.names[static_cast<std::size_t>(position)];
-  if (!series.numbers) return name;
+  if (series.kind != PositionKind::numbers) return name;
   long long whole = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), whole);
   if (error == std::errc() && end == name.data() + name.size()) return whole;
@@ -194,6 +220,8 @@ void print_json(const Series& series, const Detected& found) {
   const nlohmann::json out{
       {"positions", series.positions.size()},
       {"points", points},
+      {"order", name_of_order(series.kind)},
+      {"unmeasured", series.unmeasured.size()},
       {"changes", list},
       {"from_first_to_last", whole_json(series, levels)},
       {"below_threshold", hidden ? change_json(series, *levels.below) : nlohmann::json()},
@@ -209,6 +237,7 @@ void print_json(const Series& series, const Detected& found) {
 int detect(const DetectOptions& options) {
   const Series series = read_series(options.file);
   const Detected found = detected(series, options.policy);
+  print_unmeasured(series);
   if (options.json)
     print_json(series, found);
   else

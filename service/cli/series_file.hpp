@@ -6,18 +6,20 @@
 #include <vector>
 
 #include "bisect/change_points.hpp"
+#include "service/cli/series_order.hpp"
 
 namespace nightjar::cli {
 
 struct Series {
   std::vector<bisect::Position> positions;  // numbered 0, 1, ... in order of time
   std::vector<std::string> names;           // of each position, as the file has it
-  bool numbers = false;                     // every name is a number
+  PositionKind kind = PositionKind::as_listed;
+  std::vector<int> unmeasured;  // lines without a value
 };
 
-// Rows `position,value`, several rows a position are its runs; "-" is standard input. The first
-// line may be the header. Positions that are all numbers are sorted; others (commits, dates) stay
-// in the order of the file. Throws BadInput that names file and line.
+// Rows of a position and a value as `series_rows` reads them, in the order of `position_order`.
+// Several rows of a position are its runs; "-" is standard input. Throws BadInput that names file
+// and line.
 Series read_series(const std::filesystem::path& file);
 
 }  // namespace nightjar::cli
