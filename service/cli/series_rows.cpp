@@ -86,7 +86,7 @@ std::optional<SeriesColumns> columns_of(const Cells& header) {
 
 struct SeriesUnit {
   std::string_view name;
-  char dimension = 0;  // 't'ime in seconds, 'b'ytes
+  char dimension = 0;  // t: time in seconds, b: bytes
   double factor = 1;
 };
 constexpr SeriesUnit kUnits[] = {
