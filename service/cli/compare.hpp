@@ -2,9 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "service/cli/known_units.hpp"
 #include "service/cli/metric_direction.hpp"
 
 namespace nightjar::cli {
@@ -12,8 +15,13 @@ namespace nightjar::cli {
 struct CompareOptions {
   std::vector<std::filesystem::path> control, treatment;  // several a side are runs
   double threshold = .07;
-  ChosenDirections directions;   // of metrics whose direction is not known otherwise
-  std::string format = "table";  // or "markdown", "json"
+  // Thresholds of metrics that a glob fits. If several fit, the last counts.
+  std::vector<std::pair<std::string, double>> thresholds;
+  std::optional<Amount> at_least;  // a smaller change does not count, whatever its share
+  ChosenDirections directions;     // of metrics whose direction is not known otherwise
+  std::string format = "table";    // or "markdown", "json", "github", "junit"
+  bool only_changed = false;       // list no metric that stayed the same
+  bool by_size = false;            // list the largest changes first, not by name
   bool fail_on_worse = false;
 };
 

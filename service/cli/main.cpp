@@ -49,7 +49,8 @@ struct Commands {
   ImportOptions importing;
   ReportOptions reporting;
   std::vector<std::string> import_words;
-  std::string threshold = "7%", direction = "lower", fail_on;
+  std::string threshold = "7%", direction = "lower", fail_on, sort = "name", at_least;
+  std::vector<std::string> thresholds;  // of `compare`: for all metrics, or "GLOB=SHARE"
   CLI::App *detect_command, *compare_command, *bisect_command, *run_command, *verify_command,
       *summary_command, *repeat_command, *profile_diff_command, *import_command, *digest_command,
       *difference_command;
@@ -114,12 +115,21 @@ struct Commands {
         ->required();
     compare_command->add_option("--treatment", compare.treatment, "files; several are runs")
         ->required();
-    compare_command->add_option("--threshold", threshold, "smallest change to flag")
+    compare_command
+        ->add_option("--threshold", thresholds,
+                     "smallest change to flag (7%); 'parse*=3%' for metrics that a glob fits")
+        ->allow_extra_args(false);
+    compare_command->add_option("--at-least", at_least,
+                                "a smaller change does not count, such as 100us, 2MiB or 5");
+    compare_command->add_flag("--only-changed", compare.only_changed,
+                              "list no metric that stayed the same");
+    compare_command->add_option("--sort", sort, "by name, or the largest change first")
+        ->check(CLI::IsMember({"name", "size"}))
         ->capture_default_str();
     add_directions(*compare_command, compare.directions);
     add_fail_on(*compare_command);
     compare_command->add_option("--format", compare.format)
-        ->check(CLI::IsMember({"table", "markdown", "json"}))
+        ->check(CLI::IsMember({"table", "markdown", "json", "github", "junit"}))
         ->capture_default_str();
     compare_command->footer(
         "Files: TorchBench's metrics-*.json, dynamo's performance CSV, and what\n"
@@ -302,13 +312,30 @@ struct Commands {
     return import_history(importing);
   }
 
+  int run_compare() {
+    for (const std::string& one : thresholds) {
+      const auto sign = one.rfind('=');
+      if (sign == std::string::npos)
+        compare.threshold = share(one);
+      else
+        compare.thresholds.emplace_back(one.substr(0, sign), share(one.substr(sign + 1)));
+    }
+    try {
+      if (!at_least.empty()) compare.at_least = parse_amount(at_least);
+    } catch (const std::invalid_argument& error) {
+      throw BadInput(std::string("--at-least ") + error.what());
+    }
+    compare.by_size = sort == "size";
+    return cli::compare(compare);
+  }
+
   int run() {
-    detect.policy.threshold = compare.threshold = bisect.threshold = share(threshold);
+    detect.policy.threshold = bisect.threshold = share(threshold);
     bisect.direction = direction;
     if (direction == "higher") detect.policy.direction = Direction::higher_is_better;
     detect.fail_on_worse = compare.fail_on_worse = fail_on == "worse";
     if (*detect_command) return cli::detect(detect);
-    if (*compare_command) return cli::compare(compare);
+    if (*compare_command) return run_compare();
     if (*profile_diff_command) return cli::profile_diff(profile_diff);
     if (*verify_command) return cli::verify(verify);
     if (summary_json) summary.format = "json";

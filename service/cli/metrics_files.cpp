@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
+#include "bisect/statistics.hpp"
 #include "runner/format/suite_result.hpp"
+#include "service/cli/bench_files.hpp"
 #include "service/cli/csv_file.hpp"
 #include "service/cli/failure.hpp"
 #include "service/cli/gzip.hpp"
@@ -110,10 +113,46 @@ void add_dynamo(MetricsSide& side, const CsvFile& file) {
   }
 }
 
-void add_file_to(MetricsSide& side, const std::filesystem::path& path) {
+// Runs of a process that measured again and again: medians of stretches, which depend less on each
+// other than single samples do (batch means; Law and Kelton, Simulation Modeling and Analysis).
+std::vector<double> runs_of_process(const std::vector<double>& samples, bool is_one_run) {
+  const std::size_t stretches = is_one_run ? 1 : std::min<std::size_t>(samples.size(), 30);
+  std::vector<double> runs;
+  for (std::size_t i = 0; i < stretches; ++i) {
+    const std::size_t from = i * samples.size() / stretches;
+    const std::size_t to = (i + 1) * samples.size() / stretches;
+    runs.push_back(bisect::median(std::span(samples).subspan(from, to - from)));
+  }
+  return runs;
+}
+
+void add_benchmarks(MetricsSide& side, const BenchFile& file, bool are_runs) {
+  for (const BenchValue& value : file.values) {
+    side.directions[value.name] = value.direction;
+    if (!value.unit.empty()) side.units[value.name] = value.unit;
+    if (value.samples.empty()) {
+      side.reasons[value.name] =
+          value.failure.empty() ? "its file has no samples" : one_line(value.failure);
+      continue;
+    }
+    if (!value.of_one_process) {
+      for (const double sample : value.samples) add_value(side, value.name, sample);
+      continue;
+    }
+    if (!are_runs && value.samples.size() > 1) side.of_one_process.insert(value.name);
+    for (const double run : runs_of_process(value.samples, are_runs))
+      add_value(side, value.name, run);
+  }
+}
+
+constexpr std::size_t kFilesThatAreRuns = 5;
+
+void add_file_to(MetricsSide& side, const std::filesystem::path& path, std::size_t files) {
   const std::string attempt = "cannot read the metrics file " + path.string();
   const std::string text = read_text(path);
   if (without_gz(path).extension() == ".csv") return add_dynamo(side, parse_csv(path, text));
+  if (const auto file = read_bench_file(path, text))
+    return add_benchmarks(side, *file, files >= kFilesThatAreRuns);
   const auto root = parse_foreign(json_of_python(text));
   if (root.is_discarded()) throw BadInput(attempt + ": it is not JSON");
   if (root.is_object() && root.contains("items")) {
@@ -129,7 +168,7 @@ void add_file_to(MetricsSide& side, const std::filesystem::path& path) {
 
 MetricsSide read_side(const std::vector<std::filesystem::path>& files) {
   MetricsSide side;
-  for (const auto& file : files) add_file_to(side, file);
+  for (const auto& file : files) add_file_to(side, file, files.size());
   return side;
 }
 
@@ -233,8 +272,18 @@ std::string unit_of(const std::string& name) {
   return name.ends_with("]_cmem") || name.ends_with("]_gmem") ? "GB" : "";
 }
 
+std::string unit_in(const MetricsSide& side, const std::string& name) {
+  const auto unit = side.units.find(name);
+  return side.directions.contains(name) ? unit == side.units.end() ? "" : unit->second
+                                        : unit_of(name);
+}
+
 Direction direction_in(const MetricsSide& side, const std::string& metric,
                        const ChosenDirections& chosen) {
+  if (const auto told = side.directions.find(metric); told != side.directions.end())
+    return is_named_by(chosen.higher, metric)  ? Direction::higher_is_better
+           : is_named_by(chosen.lower, metric) ? Direction::lower_is_better
+                                               : told->second;
   if (const Metric* known = metric_of(metric)) return known->direction;
   // The words of the test and of the model before it say nothing.
   std::string name = metric;

@@ -25,12 +25,17 @@ struct MetricsSide {
   std::vector<std::string> refused;        // rows that could not be read, a line each
   std::map<std::string, std::string>
       units;  // of a metric of TorchBench: its unit, or the name of its benchmark
+  // Known where the files of a benchmark program say it.
+  std::map<std::string, Direction> directions;
+  std::set<std::string> of_one_process;  // metrics whose runs are stretches of one process
 };
 // Values of TorchBench's metrics files go by their names, a value a file; of dynamo's performance
 // CSV by "<workload> <column>"; of the JSON of `nightjar-runner measure` by "<workload> <metric>",
-// a value a run. 0 is a value, but not in a row of dynamo's whose speed-up is 0: that model failed.
-// What was not measured (a text in place of a number, null, NaN) is left out and told. Throws
-// BadInput that names the file.
+// a value a run; of benchmark programs (bench_files.hpp) by the names that they give. Of samples of
+// one process, a file's median is a run where a side has five files or more; else the medians of up
+// to 30 stretches of it are, which are alike in what the process drew once. 0 is a value, but not
+// in a row of dynamo's whose speed-up is 0: that model failed. What was not measured (a text in
+// place of a number, null, NaN) is left out and told. Throws BadInput that names the file.
 MetricsSide read_side(const std::vector<std::filesystem::path>& files);
 
 // What a comparison has on one side only: a workload, or a metric that its workload lacks on the
@@ -60,5 +65,7 @@ const Metric* metric_of(const std::string& name);
 // What `name` counts in, by whose name it is: ours, dynamo's column, or TorchBench's; empty if it
 // is not known.
 std::string unit_of(const std::string& name);
+// The same, or what the file of that side says.
+std::string unit_in(const MetricsSide& side, const std::string& name);
 
 }  // namespace nightjar::cli

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "service/cli/failure.hpp"
+#include "service/cli/known_units.hpp"
 
 namespace nightjar::cli {
 namespace {
@@ -84,18 +85,6 @@ std::optional<SeriesColumns> columns_of(const Cells& header) {
   return whole ? std::optional(columns) : std::nullopt;
 }
 
-struct SeriesUnit {
-  std::string_view name;
-  char dimension = 0;  // t: time in seconds, b: bytes
-  double factor = 1;
-};
-constexpr SeriesUnit kUnits[] = {
-    {"ns", 't', 1e-9},       {"us", 't', 1e-6}, {"\xC2\xB5s", 't', 1e-6}, {"\xCE\xBCs", 't', 1e-6},
-    {"ms", 't', 1e-3},       {"s", 't', 1},     {"sec", 't', 1},          {"min", 't', 60},
-    {"h", 't', 3600},        {"B", 'b', 1},     {"kB", 'b', 1e3},         {"KB", 'b', 1e3},
-    {"MB", 'b', 1e6},        {"GB", 'b', 1e9},  {"KiB", 'b', 1024},       {"MiB", 'b', 1048576},
-    {"GiB", 'b', 1073741824}};
-
 // A value as it is written: digits with their signs, and a unit.
 struct Written {
   int line = 0;
@@ -160,17 +149,18 @@ class ValueReader {
       : attempt_(std::move(attempt)) {
     find_decimal_sign(values, separator);
     for (const Written& value : values)
-      if (!value.unit.empty() && !unit_) unit_ = unit_of(value);
+      if (!value.unit.empty() && !unit_) unit_ = unit_in(value);
   }
 
   double read(const Written& value) const {
     const double number = number_of(value);
-    const SeriesUnit unit = value.unit.empty() ? SeriesUnit{} : unit_of(value);
-    if (unit_ && unit.dimension != unit_->dimension)
+    std::optional<KnownUnit> unit;
+    if (!value.unit.empty()) unit = unit_in(value);
+    if (unit_ && (!unit || unit->dimension != unit_->dimension))
       throw BadInput(where(value) + in_quotes(value.digits + value.unit) +
                      (value.unit.empty() ? " has no unit, and other values have one"
                                          : " and other values have units that do not go together"));
-    const double kept = unit_ ? number * (unit.factor / unit_->factor) : number;
+    const double kept = unit_ ? number * (unit->factor / unit_->factor) : number;
     if (!(kept > 0 && std::isfinite(kept)))
       throw BadInput(where(value) + "the value must be positive and finite");
     return kept;
@@ -228,9 +218,8 @@ class ValueReader {
     return number;
   }
 
-  SeriesUnit unit_of(const Written& value) const {
-    for (const SeriesUnit& unit : kUnits)
-      if (unit.name == value.unit) return unit;
+  KnownUnit unit_in(const Written& value) const {
+    if (const auto unit = known_unit(value.unit)) return *unit;
     if (value.digits.empty()) throw no_number(value);
     throw BadInput(where(value) + in_quotes(value.unit) + " in " +
                    in_quotes(value.digits + " " + value.unit) +
@@ -238,7 +227,7 @@ class ValueReader {
   }
 
   std::string attempt_;
-  std::optional<SeriesUnit> unit_;
+  std::optional<KnownUnit> unit_;
   bool is_comma_decimal_ = false;
 };
 

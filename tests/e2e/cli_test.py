@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import time
+import xml.etree.ElementTree as xml
 
 import pytest
 
@@ -656,3 +657,50 @@ def test_help_of_measure_lists_every_option_with_its_default():
         assert f"={default}" in line.split(" --")[0] or f"[{default}]" in line.split(
             " --")[0], f"{option}: {line[:200]}"
     assert "Example" in help_text and "Exit codes" in help_text
+
+
+def test_compare_reads_what_benchmark_programs_write(tmp_path):
+    def rounds(level, count):
+        noise = random.Random(level)
+        return [level * noise.lognormvariate(0, .01) for _ in range(count)]
+
+    def pytest_file(name, **levels):
+        path = tmp_path / name
+        path.write_text(json.dumps({"machine_info": {}, "benchmarks": [
+            {"fullname": test, "stats": {"data": rounds(level, 200)}}
+            for test, level in levels.items()]}))
+        return path
+    sides = ["compare", "--control", pytest_file("old.json", parse=10, scan=20, small=30),
+             "--treatment", pytest_file("new.json", parse=12, scan=20, small=31)]
+    done = nightjar(*sides, "--format", "json", "--threshold", "7%", "--threshold", "sm*=1%")
+    assert {row["metric"]: row["verdict"] for row in json.loads(done.stdout)["metrics"]} == {
+        "parse": "worse", "scan": "same", "small": "worse"}
+    assert "3 metrics are stretches of one process" in done.stderr
+    # 2 s are less than 3 s, whatever their share.
+    rows = json.loads(nightjar(*sides, "--at-least", "3s", "--format", "json").stdout)["metrics"]
+    assert {row["verdict"] for row in rows} == {"same"}
+    ordered = nightjar(*sides, "--sort", "size", "--only-changed", "--threshold", "1%").stdout
+    assert [line.split()[0] for line in ordered.splitlines()[1:]] == ["parse", "small"]
+    assert "a positive number" in nightjar(*sides, "--at-least", "x").stderr
+
+
+def test_compare_speaks_to_a_ci(tmp_path):
+    def hyperfine(name, level):
+        path = tmp_path / name
+        path.write_text(json.dumps({"results": [{
+            "command": "a,b: 100%", "times": [level + i / 1000 for i in range(10)]}]}))
+        return path
+    sides = ["compare", "--control", hyperfine("old.json", 1), "--treatment",
+             hyperfine("new.json", 2)]
+    summary = tmp_path / "summary.md"
+    environment = {**os.environ, "GITHUB_STEP_SUMMARY": str(summary)}
+    done = nightjar(*sides, "--format", "github", env=environment)
+    assert done.stdout == ("::warning title=a%2Cb%3A 100%25 got worse::from 1.004 to 2.005 s, "
+                           "+100 %25 (99 to 100 %25)\n")
+    assert summary.read_text().startswith("| metric") and "worse" in summary.read_text()
+    failing = nightjar(*sides, "--format", "github", "--fail-on", "worse",
+                       env=environment)
+    assert failing.returncode == 1 and failing.stdout.startswith("::error ")
+    suite = xml.fromstring(nightjar(*sides, "--format", "junit").stdout)
+    assert suite.attrib["failures"] == "1" and suite.find("testcase/failure") is not None
+    assert suite.find("testcase").attrib["name"] == "a,b: 100%"

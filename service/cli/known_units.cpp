@@ -1,0 +1,52 @@
+#include "service/cli/known_units.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <iterator>
+#include <stdexcept>
+
+namespace nightjar::cli {
+namespace {
+
+using enum Dimension;
+constexpr KnownUnit kKnownUnits[] = {
+    {"ns", time, 1e-9},        {"us", time, 1e-6},       {"\xC2\xB5s", time, 1e-6},
+    {"\xCE\xBCs", time, 1e-6}, {"ms", time, 1e-3},       {"s", time, 1},
+    {"sec", time, 1},          {"min", time, 60},        {"h", time, 3600},
+    {"B", memory, 1},          {"bytes", memory, 1},     {"kB", memory, 1e3},
+    {"KB", memory, 1e3},       {"MB", memory, 1e6},      {"GB", memory, 1e9},
+    {"KiB", memory, 1024},     {"MiB", memory, 1048576}, {"GiB", memory, 1073741824}};
+
+}  // namespace
+
+std::optional<KnownUnit> known_unit(std::string_view name) {
+  const auto found = std::find_if(std::begin(kKnownUnits), std::end(kKnownUnits),
+                                  [&](const KnownUnit& unit) { return unit.name == name; });
+  return found == std::end(kKnownUnits) ? std::nullopt : std::optional(*found);
+}
+
+std::optional<double> Amount::in(std::string_view metric_unit) const {
+  if (!unit) return value;
+  const auto other = known_unit(metric_unit);
+  if (!other || other->dimension != unit->dimension) return std::nullopt;
+  return value * (unit->factor / other->factor);
+}
+
+Amount parse_amount(const std::string& text) {
+  Amount amount;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), amount.value);
+  if (error != std::errc() || !(amount.value > 0) || !std::isfinite(amount.value))
+    throw std::invalid_argument("must be a positive number, such as 100us, 2MiB or 5, not '" +
+                                text + "'");
+  std::string_view name =
+      std::string_view(text).substr(static_cast<std::size_t>(end - text.data()));
+  while (name.starts_with(' ')) name.remove_prefix(1);
+  if (name.empty()) return amount;
+  amount.unit = known_unit(name);
+  if (!amount.unit)
+    throw std::invalid_argument("has no unit of time or memory that is known: '" + text + "'");
+  return amount;
+}
+
+}  // namespace nightjar::cli

@@ -1,0 +1,33 @@
+// Units of time and of memory that people write behind a number. Used by `detect` and `compare`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace nightjar::cli {
+
+enum class Dimension { time, memory };
+
+struct KnownUnit {
+  std::string_view name;  // "ms", "MiB"
+  Dimension dimension = Dimension::time;
+  double factor = 1;  // of seconds, or of bytes
+};
+
+// nullopt: it is none of those in docs/formats.md.
+std::optional<KnownUnit> known_unit(std::string_view name);
+
+// "100us", "2 MiB", "5".
+struct Amount {
+  double value = 0;
+  std::optional<KnownUnit> unit;
+
+  // What it is in a metric's unit; nullopt if the units do not go together. A number without a unit
+  // is in whatever unit the metric has.
+  std::optional<double> in(std::string_view metric_unit) const;
+};
+// Throws std::invalid_argument that says what is wrong.
+Amount parse_amount(const std::string& text);
+
+}  // namespace nightjar::cli
