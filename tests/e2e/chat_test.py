@@ -8,7 +8,7 @@ import json
 import threading
 
 import pytest
-from loop_test import ALPHA, BETA, finish, first_night
+from loop_test import ALPHA, BETA, finish, first_night, shas
 
 from world import step
 
@@ -87,6 +87,6 @@ def test_each_finding_is_told_to_the_chat_once(world, chat, tmp_path):
     for one in found:
         [text] = [text for text in told.values()
                   if text.endswith(f"<https://nightjar.example.org/#/regressions/{one['id']}>")]
-        assert one["culprit"]["commits"][0]["sha"][:7] in text
+        assert shas(one["culprit"]["commits"])[0][:7] in text
     log = w.tail("nightjard") + json.dumps(w.items("reports"))
     assert chat.path not in log and SECRET not in log
