@@ -7,6 +7,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "service/report/chat.hpp"
 #include "storage/base/files.hpp"
 #include "storage/base/foreign_text.hpp"
 #include "storage/base/pattern.hpp"
@@ -493,6 +494,31 @@ void read_report(TomlTable section, Config::Report& report) {
     section.fail("repository", "is required where tracker is \"github\": where issues are filed");
 }
 
+void read_chat(TomlTable section, ChatConfig& chat) {
+  section.read("url_file", chat.url_file);
+  section.read("secret_file", chat.secret_file);
+  std::string format(name_of(chat.format));
+  section.read("format", format);
+  section.done();
+  if (const auto known = enum_from<ChatFormat>(format))
+    chat.format = *known;
+  else
+    section.fail("format",
+                 "must be \"slack\", \"mattermost\" or \"json\", not " + in_quotes(format));
+  if (!chat.secret_file.empty()) is_secret_file(section, "secret_file", chat.secret_file);
+  if (!chat.is_on() && !chat.secret_file.empty())
+    section.fail("url_file", "is required where secret_file is set: a file with the address");
+  if (!chat.is_on() || !is_secret_file(section, "url_file", chat.url_file)) return;
+  if (chat.secret_file.empty() && chat.format == ChatFormat::json)
+    section.fail("secret_file",
+                 "is required where format is \"json\": what messages are signed with");
+  try {
+    chat_url(chat);
+  } catch (const std::runtime_error& error) {
+    section.fail("url_file", error.what());
+  }
+}
+
 }  // namespace
 
 Config load_config(const std::filesystem::path& file) {
@@ -515,6 +541,7 @@ Config load_config(const std::filesystem::path& file) {
   read_queue(toml.table("queue"), config.queue);
   read_webhook(toml.table("webhook"), config.repository.url, config.webhook);
   read_report(toml.table("report"), config.report);
+  read_chat(toml.table("chat"), config.chat);
   toml.finish();
   return config;
 }
@@ -534,7 +561,7 @@ const Config::Source& source_of_variant(const Config& config, std::string_view v
 }
 
 std::string read_secret(const char* variable, const std::filesystem::path& file) {
-  if (const char* value = std::getenv(variable); value && *value) {
+  if (const char* value = variable ? std::getenv(variable) : nullptr; value && *value) {
     keep_secret(value);
     return value;
   }
@@ -543,7 +570,7 @@ std::string read_secret(const char* variable, const std::filesystem::path& file)
   const auto text = read_file(file, most);
   if (!text)
     throw std::runtime_error("cannot read a secret of at most 1 MiB from " + file.string() +
-                             ", and " + variable + " is not set");
+                             (variable ? ", and " + std::string(variable) + " is not set" : ""));
   std::string secret = text->substr(0, text->find('\n'));
   while (!secret.empty() && (secret.back() == '\r' || secret.back() == ' ')) secret.pop_back();
   if (secret.empty())
@@ -562,8 +589,9 @@ std::vector<std::string> git_login(const Config::Repository& repository) {
 
 std::vector<std::string> exposed_secrets(const Config& config) {
   std::vector<std::string> warnings;
-  for (const auto& file : {config.service.credentials_file, config.webhook.secret_file,
-                           config.report.token_file, config.source.ci.token_file})
+  for (const auto& file :
+       {config.service.credentials_file, config.webhook.secret_file, config.report.token_file,
+        config.source.ci.token_file, config.chat.url_file, config.chat.secret_file})
     if (const auto warning = web::exposure(file)) warnings.push_back(*warning);
   return warnings;
 }

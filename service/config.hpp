@@ -14,6 +14,7 @@
 #include "bisect/detection.hpp"
 #include "bisect/search.hpp"
 #include "service/project.hpp"
+#include "service/report/chat_config.hpp"
 #include "storage/model/address.hpp"
 #include "storage/model/enum.hpp"
 #include "storage/model/hex.hpp"
@@ -161,6 +162,7 @@ struct Config {
     } digest;
     int gather_hours = 12;  // findings that join an issue wait at most this long for their night
   } report;
+  ChatConfig chat;  // [chat]
 };
 
 // All sources, as the file has them; never empty.
@@ -176,6 +178,7 @@ Config load_config(const std::filesystem::path& file);
 // Secrets come from the environment variable if it is set, else from the file (its first line);
 // empty if there is neither. Nothing else in the configuration can be overridden by the
 // environment. Throws std::runtime_error with the path if the file cannot be read or is empty.
+// Without `variable` the file alone has it.
 inline constexpr const char* webhook_secret_variable = "NIGHTJAR_WEBHOOK_SECRET";
 inline constexpr const char* github_token_variable = "NIGHTJAR_GITHUB_TOKEN";
 std::string read_secret(const char* variable, const std::filesystem::path& file);

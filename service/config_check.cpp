@@ -8,6 +8,7 @@
 
 #include "bisect/git/repository.hpp"
 #include "service/builds/build_source.hpp"
+#include "service/report/chat.hpp"
 #include "web/client.hpp"
 
 namespace nightjar::service {
@@ -47,7 +48,9 @@ class PlaceCheck {
       check_folder("[report] directory", config_.report.directory);
     check_repository();
     for (const Config::Source* source : sources_of(config_)) check_source(*source);
-    for (const std::string& index : config_.environment.indexes) check_answers(index);
+    for (const std::string& index : config_.environment.indexes)
+      check_answers("[environment] indexes", index);
+    if (config_.chat.is_on()) check_answers("[chat] url_file", chat_host(config_.chat));
     for (const Config::Source* source : sources_of(config_)) check_packages(*source);
     return std::move(found_);
   }
@@ -93,12 +96,13 @@ class PlaceCheck {
     }
   }
 
-  void check_answers(const std::string& index) {
+  // That any answer comes shows that name, port and certificate are right.
+  void check_answers(const std::string& key, const std::string& url) {
     web::Client client;
     web::ClientRequest request;
-    request.url = index + "/";
+    request.url = url + "/";
     const auto result = client.send(request);
-    if (!result) say("[environment] indexes", index + " does not answer: " + result.failure.what);
+    if (!result) say(key, url + " does not answer: " + result.failure.what);
   }
 
   // PyTorch's wheels for GPUs require packages that only the index of their variant has.

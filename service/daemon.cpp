@@ -149,7 +149,7 @@ struct Daemon::Impl {
         places(make_places()),
         ci_rung(config, graph, artifacts, native_state_by(graph, config.project), clock,
                 stopping.get_token()),
-        sender(*tracker, config.report.labels, clock, issue_secret(db)),
+        sender(*tracker, config.report.labels, clock, issue_secret(db), config.chat),
         context{db,
                 graph,
                 artifacts,
@@ -536,7 +536,7 @@ struct Daemon::Impl {
 
   void announce(const OutboxMessage& message) {
     if (message.state == OutboxState::failed)
-      log::warn("the issue tracker refused a report report={} key={} error=\"{}\"",
+      log::warn("{} refused a report report={} key={} error=\"{}\"", receiver_of(message),
                 message.id.value, message.key, message.error);
     else
       log::info("outbox key={} state={} url={} error={}", message.key, name_of(message.state),

@@ -1,4 +1,5 @@
-// Messages to the issue tracker, queued in the transaction that stores the state they report.
+// Messages to the issue tracker and the chat, queued in the transaction that stores the state they
+// report.
 #pragma once
 
 #include <map>
@@ -15,7 +16,7 @@ namespace nightjar::storage {
 void add_message(Transaction& transaction, const OutboxMessage& message);
 void update_message(Transaction& transaction, const OutboxMessage& message);
 std::vector<OutboxMessage> pending_messages(const Database& db, Time now);
-// What the tracker refused since `since` for good, the newest first.
+// What was refused since `since` for good, the newest first.
 std::vector<OutboxMessage> refused_messages(const Database& db, Time since);
 std::optional<OutboxMessage> find_message(const Database& db, OutboxId id);
 std::map<OutboxState, int> count_messages(const Database& db);

@@ -13,7 +13,9 @@ namespace nightjar::web {
 Sha256 sha256(std::string_view bytes);
 // What a Content-Security-Policy calls a style or script of this text: "'sha256-<base64>'".
 std::string policy_source(std::string_view text);
-// Checks GitHub's X-Hub-Signature-256 ("sha256=<64 hex>") over the raw body, in constant time.
+// X-Hub-Signature-256 as GitHub makes it of the raw body: "sha256=<64 hex>", an HMAC-SHA256.
+std::string signature_of(std::string_view secret, std::string_view body);
+// Checks such a header in constant time.
 bool signature_matches(std::string_view secret, std::string_view body, std::string_view header);
 bool equal_in_constant_time(std::string_view a, std::string_view b);
 // 32 random bytes as 64 hex digits.

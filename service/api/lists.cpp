@@ -157,7 +157,7 @@ void add_regressions(Routes& routes) {
                   [&](const OutboxMessage& one) { return in_state && one.state != *in_state; });
     return cut(std::move(messages), page);
   };
-  routes.list("reports", "Messages to the issue tracker", report_row(), reports,
+  routes.list("reports", "Messages to the issue tracker and the chat", report_row(), reports,
               {regression, sending});
 }
 

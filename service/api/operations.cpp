@@ -161,9 +161,11 @@ void work_metrics(Metrics& metrics, storage::Database& db, const Context& contex
                   "runner", std::to_string(runner.id.value));
   calibration_metrics(metrics, db);
   trust_metrics(metrics, measure(load_trust(db)));
-  metrics.describe("nightjar_outbox_messages", "gauge", "Messages to the issue tracker, by state.");
+  metrics.describe("nightjar_outbox_messages", "gauge",
+                   "Messages to the issue tracker and the chat, by state.");
   add_by_state(metrics, "nightjar_outbox_messages", storage::count_messages(db));
-  metrics.one("nightjar_outbox_pending", "gauge", "Messages to the issue tracker not yet sent.",
+  metrics.one("nightjar_outbox_pending", "gauge",
+              "Messages to the issue tracker and the chat not yet sent.",
               storage::pending_messages(db, Time::max()).size());
 }
 

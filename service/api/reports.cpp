@@ -1,4 +1,4 @@
-// POST /api/v1/reports/{id}/retry: what the issue tracker refused is sent once more.
+// POST /api/v1/reports/{id}/retry: what the issue tracker or the chat refused is sent once more.
 #include "service/api/routes.hpp"
 #include "storage/base/log.hpp"
 #include "storage/outbox.hpp"
@@ -14,7 +14,7 @@ web::Response retry_report(storage::Database& db, Context& context, const web::R
     throw Refused(409, "Report not refused",
                   "Report " + std::to_string(id.value) + " is " +
                       std::string(name_of(message->state)) +
-                      "; only one that the tracker refused can be tried again.");
+                      "; only one that was refused can be tried again.");
   message->state = OutboxState::pending;
   message->not_before.reset();
   const std::string actor = "token:" + request.principal.name;
@@ -36,8 +36,8 @@ void add_report_routes(Routes& routes) {
   routes.write(
       {.path = "/api/v1/reports/{id}/retry",
        .id = "retry_report",
-       .summary = "Send a report again that the issue tracker refused, once the cause is "
-                  "mended",
+       .summary = "Send a report again that the issue tracker or the chat refused, once the "
+                  "cause is mended",
        .method = web::Method::post,
        .role = web::Role::admin,
        .answers = {{.text = "It is sent soon.", .schema = report_row().schema()}},

@@ -306,13 +306,13 @@ const Row<Regression>& regression_detail() {
 
 const Row<OutboxMessage>& report_row() {
   static const Row<OutboxMessage> made(
-      "Report", "A message to the issue tracker.",
+      "Report", "A message to the issue tracker, or to the chat.",
       {{"id", &OutboxMessage::id},
        {"key", &OutboxMessage::key},
        {"regression", &OutboxMessage::regression, "null: a digest, or a fix."},
        {"kind", &OutboxMessage::kind},
        {"title", or_null(&OutboxMessage::title)},
-       {"body", &OutboxMessage::body, "Markdown."},
+       {"body", &OutboxMessage::body, "Markdown. Of a message to the chat: the finding's address."},
        {"commands", &OutboxMessage::commands,
         "Of an issue about a regression: what measures it again, block by block."},
        {"state", &OutboxMessage::state},

@@ -77,12 +77,12 @@ std::string runner_trouble(const NightFacts& facts, const Config& config) {
   return "";
 }
 
-// Nobody reads what the tracker did not take.
+// Nobody reads what the tracker or the chat did not take.
 std::string report_trouble(const NightFacts& facts) {
   if (facts.refused.empty()) return "";
   const OutboxMessage& newest = facts.refused.front();
   const std::size_t others = facts.refused.size() - 1;
-  return "the issue tracker refused report " + std::to_string(newest.id.value) +
+  return std::string(receiver_of(newest)) + " refused report " + std::to_string(newest.id.value) +
          (newest.title.empty() ? "" : " (" + newest.title + ")") + ": " + newest.error +
          (others == 0 ? "" : "; and " + std::to_string(others) + " more of the last two weeks") +
          ". Mend the cause, then POST /api/v1/reports/" + std::to_string(newest.id.value) +

@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "service/report/chat.hpp"
 #include "service/report/report.hpp"
 #include "storage/base/digest.hpp"
 
@@ -47,8 +48,12 @@ std::chrono::seconds backoff(int attempts) {
 }
 
 OutboxSender::OutboxSender(IssueTracker& tracker, std::vector<std::string> labels,
-                           const Clock& clock, std::string secret)
-    : tracker_(tracker), labels_(std::move(labels)), clock_(clock), secret_(std::move(secret)) {}
+                           const Clock& clock, std::string secret, ChatConfig chat)
+    : tracker_(tracker),
+      labels_(std::move(labels)),
+      clock_(clock),
+      secret_(std::move(secret)),
+      chat_(std::move(chat)) {}
 
 std::string OutboxSender::marker(const OutboxMessage& message) const {
   if (secret_.empty()) return marker_of(message.key);
@@ -58,6 +63,7 @@ std::string OutboxSender::marker(const OutboxMessage& message) const {
 Sent OutboxSender::send(const OutboxMessage& message, std::optional<std::int64_t> issue_number) {
   try {
     if (message.kind == OutboxKind::open_issue) return open(message);
+    if (message.kind == OutboxKind::chat) return tell(message);
     if (!issue_number) return later(message, {"the issue that it belongs to is not filed yet", {}});
     if (message.kind == OutboxKind::comment) return comment(message, *issue_number);
     return close(message, *issue_number);
@@ -108,8 +114,15 @@ Sent OutboxSender::close(const OutboxMessage& message, std::int64_t issue) {
   return done(now, said.url.empty() ? now.url : said.url, said.found_earlier);
 }
 
-// The tracker's own time counts if it gives one, but is never less than a second: a clock that runs
-// ahead must not make a busy loop.
+Sent OutboxSender::tell(const OutboxMessage& message) {
+  const auto told = tell_chat(chat_, message);
+  if (const auto* failure = std::get_if<Transient>(&told)) return later(message, *failure);
+  if (const auto* failure = std::get_if<Permanent>(&told)) return refused(*failure);
+  return done(std::nullopt, {}, false);
+}
+
+// The receiver's own time counts if it gives one, but is never less than a second: a clock that
+// runs ahead must not make a busy loop.
 Sent OutboxSender::later(const OutboxMessage& message, const Transient& failure) const {
   Sent sent;
   sent.state = OutboxState::pending;

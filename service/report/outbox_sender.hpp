@@ -1,5 +1,6 @@
-// Delivers one outbox message to the issue tracker, at most once in effect: it looks for the
-// message's marker before it posts. Knows no database: the engine reads pending rows, calls send()
+// Delivers one outbox message. To the issue tracker at most once in effect: it looks for the
+// message's marker before it posts. A chat cannot be asked, so it gets a message again only if no
+// answer said that it took it. Knows no database: the engine reads pending rows, calls send()
 // on a worker thread and writes the row.
 #pragma once
 
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "service/report/chat_config.hpp"
 #include "service/report/tracker.hpp"
 #include "storage/model/outbox.hpp"
 #include "storage/model/time.hpp"
@@ -39,9 +41,9 @@ class OutboxSender {
  public:
   // Keeps references to `tracker` and `clock`. `secret`: nobody else can write a marker that is
   // made with it, so only what this service has posted is taken for its own; empty: markers are
-  // made of keys alone, which can be computed.
+  // made of keys alone, which can be computed. `chat`: who gets messages of kind chat.
   OutboxSender(IssueTracker& tracker, std::vector<std::string> labels, const Clock& clock,
-               std::string secret = "");
+               std::string secret = "", ChatConfig chat = {});
 
   // Blocks for as long as the tracker takes; throws nothing but std::bad_alloc. `issue_number`: the
   // issue of the message's regression; without it a comment stays pending. A close_issue posts its
@@ -52,6 +54,7 @@ class OutboxSender {
   Sent open(const OutboxMessage& message);
   Sent comment(const OutboxMessage& message, std::int64_t issue);
   Sent close(const OutboxMessage& message, std::int64_t issue);
+  Sent tell(const OutboxMessage& message);
   Sent later(const OutboxMessage& message, const Transient& failure) const;
   Sent unsure(const OutboxMessage& message, const Transient& failure) const;
   std::string marker(const OutboxMessage& message) const;
@@ -60,6 +63,7 @@ class OutboxSender {
   std::vector<std::string> labels_;
   const Clock& clock_;
   const std::string secret_;
+  const ChatConfig chat_;
 };
 
 }  // namespace nightjar::service

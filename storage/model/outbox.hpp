@@ -1,4 +1,4 @@
-// Messages that must reach the issue tracker once: written with the state they report.
+// Messages that must reach the issue tracker or the chat once: written with the state they report.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,8 @@
 
 namespace nightjar {
 
-NIGHTJAR_ENUM(OutboxKind, open_issue, comment, close_issue);
+// chat: tells the chat of a finding; all others are for the issue tracker.
+NIGHTJAR_ENUM(OutboxKind, open_issue, comment, close_issue, chat);
 NIGHTJAR_ENUM(OutboxState, pending, sent, failed);
 
 // `key` is unique and hidden in what is posted, so that the sender can find it again after a crash.
@@ -20,8 +21,9 @@ struct OutboxMessage {
   std::string key;
   std::optional<RegressionId> regression;  // nullopt: an issue that belongs to none
   OutboxKind kind = OutboxKind::open_issue;
-  std::string title;  // open_issue only
-  std::string body;   // Markdown; holds the key in an HTML comment
+  std::string title;  // open_issue and chat only
+  // Markdown that holds the key in an HTML comment. chat: the finding's address, or nothing.
+  std::string body;
   OutboxState state = OutboxState::pending;
   int attempts = 0;
   std::optional<Time> not_before;
@@ -30,5 +32,10 @@ struct OutboxMessage {
   Time created_at{};
   std::vector<std::string> commands = {};  // open_issue: that measure it again, block by block
 };
+
+// Who gets it, as people call it.
+inline const char* receiver_of(const OutboxMessage& message) {
+  return message.kind == OutboxKind::chat ? "the chat" : "the issue tracker";
+}
 
 }  // namespace nightjar

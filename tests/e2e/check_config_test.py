@@ -51,11 +51,16 @@ def test_what_a_configuration_names_is_tried_out(place):
     sound = check(place)
     assert (sound.returncode, sound.stderr) == (0, "")
     next((place / "wheels").iterdir()).unlink()
+    (place / "chat").write_text("http://127.0.0.1:1/hooks/the-chat-token\n")
+    with open(place / "nightjar.toml", "a") as config:
+        config.write('[chat]\nurl_file = "chat"\nformat = "slack"\n')
     (place / "repository").rename(place / "elsewhere")
     found = check(place)
     assert found.returncode == 1 and "not all that it names can be used" in found.stdout
     assert "[repository] url: cannot fetch" in found.stderr
     assert "[source] directory: " in found.stderr
+    assert "[chat] url_file: http://127.0.0.1:1 does not answer" in found.stderr
+    assert "the-chat-token" not in found.stderr
     assert not (place / "data").exists()
     assert check(place, "--offline").returncode == 0
 

@@ -140,6 +140,10 @@ on = ["friday", "monday"]
 at = "07:30"
 quiet = true
 reference = "2.14.0+cpu"
+[chat]
+url_file = "chat"
+secret_file = "hook"
+format = "mattermost"
 )";
 
 // "table.key" of each line.
@@ -218,6 +222,7 @@ TEST_CASE("every key of the configuration arrives") {
   const ScratchFolder folder;
   for (const char* named : {"etc/wheels/one", "etc/hook", "etc/token", "etc/credentials"})
     write_file(folder / named, named == std::string("etc/credentials") ? "" : "there");
+  write_file(folder / "etc/chat", "https://chat.test/hooks/token\n");
   const Config config = load_config(write_file(folder / "etc/n.toml", every_key));
   CHECK(config.service.data == folder / "var");
   CHECK(config.service.address == "::1");
@@ -319,6 +324,9 @@ TEST_CASE("every key of the configuration arrives") {
   CHECK(config.report.digest.at == std::chrono::minutes(7 * 60 + 30));
   CHECK(config.report.digest.quiet);
   CHECK(config.report.digest.reference == "2.14.0+cpu");
+  CHECK(config.chat.url_file == folder / "etc/chat");
+  CHECK(config.chat.secret_file == folder / "etc/hook");
+  CHECK(config.chat.format == ChatFormat::mattermost);
 }
 
 TEST_CASE("what is wrong in a configuration is told in lines that name file, line and key") {
@@ -389,6 +397,16 @@ TEST_CASE("what is wrong in a configuration is told in lines that name file, lin
       {"unknown key of CI", "[source.ci]\nbuckets = \"x\"\n", ":6: source.ci.buckets: unknown key"},
       {"CI's token", "[source.ci]\nenvironments = [\"a\"]\ntoken_file = \"none\"\n",
        ":7: source.ci.token_file: must name a file that is there"},
+      {"chat's format", "[chat]\nformat = \"irc\"\n",
+       ":6: chat.format: must be \"slack\", \"mattermost\" or \"json\", not 'irc'"},
+      {"chat's address is missing", "[chat]\nurl_file = \"none\"\n",
+       ":6: chat.url_file: must name a file that is there"},
+      {"chat's address is none", "[chat]\nformat = \"slack\"\nurl_file = \"n.toml\"\n",
+       ":7: chat.url_file: the first line of"},
+      {"chat without an address", "[chat]\nsecret_file = \"n.toml\"\n",
+       "chat.url_file: is required where secret_file is set"},
+      {"chat without a secret", "[chat]\nurl_file = \"n.toml\"\n",
+       "chat.secret_file: is required where format is \"json\""},
       {"no TOML", "[night\n", ":5"},
       {"same key twice", "[night]\nruns = 5\nruns = 6\n", ":7"},
   }));
@@ -433,7 +451,8 @@ repository = "pytorch/pytorch"
       at + "9: detection.threshold: 7 is no share; did you mean \"7%\" or 0.07?",
       at + "10: detection.screen_z: must be a number from 0 to 10",
       at + "12: webhook.secret_file: must name a file that is there, never hold the secret itself",
-      at + "14: nite: unknown key; there are calibration, detection, environment, night, project, "
+      at + "14: nite: unknown key; there are calibration, chat, detection, environment, night, "
+           "project, "
            "queue, report, repository, search, service, source, threshold, token, webhook"};
   CHECK(lines == expected);
 }
@@ -565,6 +584,7 @@ TEST_CASE("a secret in the place of a file's name or of a role is not repeated")
   const auto wrong = GENERATE(as<std::string>(), "[service]\ncredentials_file = \"hush\"\n",
                               "[webhook]\nsecret_file = \"hush\"\n",
                               "[report]\ntracker = \"github\"\ntoken_file = \"hush\"\n",
+                              "[chat]\nurl_file = \"hush\"\n", "[chat]\nsecret_file = \"hush\"\n",
                               "[source.ci]\nenvironments = [\"a\"]\ntoken_file = \"hush\"\n",
                               "[[token]]\nname = \"a\"\nrole = \"hush\"\n",
                               "[[token]]\nname = \"a\"\nrole = \"runner\"\nsha256 = \"hush\"\n"

@@ -2,10 +2,10 @@
 
 #include <charconv>
 
-#include "service/builds/ci/retry_after.hpp"
 #include "service/builds/ci/trouble.hpp"
 #include "service/report/github_rest.hpp"
 #include "storage/base/foreign_text.hpp"
+#include "web/retry_after.hpp"
 
 namespace nightjar::service::ci {
 
@@ -51,7 +51,7 @@ std::vector<ListedObject> Bucket::list(std::string_view prefix) {
     request.response_limit = bucket_page_bytes;
     const web::ClientResponse response = send(client_, request);
     if (response.status != 200)
-      throw Unanswered(answered(request, response), retry_after(response.headers));
+      throw Unanswered(answered(request, response), web::retry_after(response.headers));
     ListingPage read = read_listing(response.body, prefix);
     objects.insert(objects.end(), read.objects.begin(), read.objects.end());
     if (read.next.empty()) return objects;
@@ -77,7 +77,7 @@ RemoteObject Bucket::head_at(const std::string& url) {
   // If-Match compares strongly, so a weak ETag never matches (RFC 9110, 13.1.1).
   if (etag != response.headers.end() && !etag->second.starts_with("W/")) object.etag = etag->second;
   if (response.status != 200 || length == response.headers.end())
-    throw Unanswered(answered(request, response), retry_after(response.headers));
+    throw Unanswered(answered(request, response), web::retry_after(response.headers));
   const std::string& text = length->second;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), object.size_bytes);
   if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size())

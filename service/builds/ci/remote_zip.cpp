@@ -7,10 +7,10 @@
 #include <fcntl.h>
 
 #include "service/builds/ci/inflater.hpp"
-#include "service/builds/ci/retry_after.hpp"
 #include "service/builds/ci/trouble.hpp"
 #include "storage/base/digest.hpp"
 #include "storage/base/fd.hpp"
+#include "web/retry_after.hpp"
 
 namespace nightjar::service::ci {
 
@@ -26,7 +26,7 @@ bool broke_off(const web::RangeFailure& failure) {
   if (failure.kind == ignored) throw Unusable(failure.what);
   if (failure.status == 404 || failure.status == 410 || failure.status == 412)
     throw Gone(failure.what);
-  throw Unanswered(failure.what, retry_after(failure.headers));
+  throw Unanswered(failure.what, web::retry_after(failure.headers));
 }
 
 // A file that is written once, from its beginning to its end.

@@ -41,6 +41,7 @@ bool apply(EngineContext& context, const Regression&, const BoundaryStep& step) 
 bool apply(EngineContext& context, const Regression& regression, const OpenIssue& step) {
   storage::Transaction transaction(context.db);
   storage::add_message(transaction, step.message);
+  if (step.chat) storage::add_message(transaction, *step.chat);
   storage::set_classes_elsewhere(transaction, regression.id, step.classes);
   storage::change_regression(
       transaction, regression,
@@ -132,6 +133,17 @@ void apply(EngineContext& context, const Regression& regression, const CloseIssu
   announce(context, regression, RegressionState::recovered);
 }
 
+OutboxMessage chat_message(const ReportingFacts& facts, const std::string& title) {
+  OutboxMessage message;
+  message.key = chat_key(facts.regression.fingerprint);
+  message.regression = facts.regression.id;
+  message.kind = OutboxKind::chat;
+  message.title = title;
+  message.body = facts.issue->details_url;
+  message.created_at = facts.now;
+  return message;
+}
+
 }  // namespace
 
 bool may_be_named(const Regression& regression) {
@@ -157,6 +169,7 @@ ReportingFacts load_reporting(const EngineView& view, const Regression& regressi
   if (!std::holds_alternative<ProfilesDone>(decide(facts.boundary))) return facts;
   facts.issue = report_facts(view, regression);
   facts.is_filed = has_issue(view.db, regression.id);
+  facts.tells_chat = view.config.chat.is_on();
   const auto search = storage::search_behind(view.db, regression.id);
   facts.is_widened = search && !storage::widening_history(view.db, search->id).empty();
   return facts;
@@ -177,6 +190,7 @@ ReportingStep decide(const ReportingFacts& facts) {
   step.message.created_at = facts.now;
   for (const ReportClass& one : facts.issue->classes)
     if (one.found.state != ClassState::seen) step.classes.push_back(one.found);
+  if (facts.tells_chat && !facts.is_filed) step.chat = chat_message(facts, issue.title);
   return step;
 }
 

@@ -28,6 +28,7 @@ struct ReportingFacts {
   std::optional<ReportInput> issue;  // not read before the boundary is profiled
   bool is_filed = false;             // before its search went on
   bool is_widened = false;           // it went on because a person asked for it
+  bool tells_chat = false;           // a chat is configured
 };
 ReportingFacts load_reporting(const EngineView& view, const Regression& regression);
 
@@ -35,6 +36,7 @@ ReportingFacts load_reporting(const EngineView& view, const Regression& regressi
 struct AwaitExplanation {};
 struct OpenIssue {
   OutboxMessage message;
+  std::optional<OutboxMessage> chat;   // tells the same, once a finding
   std::vector<AffectedClass> classes;  // as the issue has them
 };
 using ReportingStep = std::variant<AwaitExplanation, BoundaryStep, OpenIssue>;

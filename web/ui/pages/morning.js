@@ -78,7 +78,7 @@ function forPeople({ cases, failed }) {
   if (cases.length + failed.length === 0) return note("Nothing waits for you.");
   return [cases.length > 0 && longTable(null, regressionColumns, cases),
     failed.map((m) => el("p", { class: "error" },
-      `A message to the tracker failed: ${m.error ?? ""} `,
+      `A message to ${m.kind === "chat" ? "the chat" : "the tracker"} failed: ${m.error ?? ""} `,
       m.regression !== null && regressionLink(m.regression)))];
 }
 

@@ -49,6 +49,7 @@ struct Spent : Day {
   explicit Spent(int step) {
     run_seconds = 60;
     config.search_minutes = std::chrono::minutes(10);
+    config.chat.url_file = "not read here";
     level = [step](int position, const std::string& workload, const std::string& metric) {
       const double usual = metric == "latency" ? .010 : 3e8;
       return usual * (workload == kAlpha && metric == "latency" && position >= step ? 1.4 : 1);
@@ -90,10 +91,14 @@ TEST_CASE("a search that has spent its minutes goes on with more of them, and na
   CHECK(kept[0].posterior == evidence::posterior_json(before.posterior, before.commits));
   CHECK(kept[0].runs == before.runs);
   CHECK(kept[0].finished_at == before.finished_at);
-  const auto messages = world.messages();  // in the issue that is there
-  REQUIRE(messages.size() == 2);
-  const bool last = messages[1].kind == OutboxKind::comment;
-  CHECK(messages[last].body.starts_with("A person had the search taken up again. It says now:"));
+  // In the issue that is there; the chat has heard of the finding.
+  const auto messages = world.messages();
+  REQUIRE(messages.size() == 3);
+  CHECK(messages[0].kind == OutboxKind::open_issue);
+  CHECK(messages[1].kind == OutboxKind::chat);
+  CHECK(messages[1].title == messages[0].title);
+  CHECK(messages[2].kind == OutboxKind::comment);
+  CHECK(messages[2].body.starts_with("A person had the search taken up again. It says now:"));
 }
 
 TEST_CASE("a wider search begins at an older nightly, and keeps the runs that it has") {

@@ -1,9 +1,9 @@
-#include "service/builds/ci/retry_after.hpp"
+#include "web/retry_after.hpp"
 
 #include <algorithm>
 #include <charconv>
 
-namespace nightjar::service::ci {
+namespace nightjar::web {
 
 std::optional<std::chrono::seconds> retry_after(const std::map<std::string, std::string>& headers) {
   const auto found = headers.find("retry-after");
@@ -15,4 +15,4 @@ std::optional<std::chrono::seconds> retry_after(const std::map<std::string, std:
   return std::chrono::seconds(std::min(seconds, 86'400L));
 }
 
-}  // namespace nightjar::service::ci
+}  // namespace nightjar::web
