@@ -487,6 +487,14 @@ def test_an_improvement_that_is_a_repair_says_of_which_regression(browser, histo
         "main section:nth-of-type(3) td[data-name=what] a")].map((one) => one.hash)""")
     assert sorted(rows) == sorted(set(rows))  # one row a regression
     assert rows and {row.split("/")[-1] for row in rows} <= repaired
+    # Builds of another project may have no date: they are named by their versions.
+    builds = browser.run("""
+        const { page } = await import("/pages/changes.js");
+        const query = new URLSearchParams("days=365"), data = await page.load("", query);
+        for (const one of data.improvements) one.build = { ...one.build, date: null };
+        return [...page.view(data, "", query).at(-1).querySelectorAll("td[data-name=build]")]
+          .map((cell) => cell.textContent)""")
+    assert builds and all("+" in version for version in builds)
 
 
 def test_the_direction_that_the_service_gives_decides_the_colour(browser, history):
