@@ -442,6 +442,17 @@ def test_a_comparison_shows_the_largest_change_first_and_more_behind_a_button(br
     assert browser.run(names, f"{rows} .workload") == [s["workload"] for s in found]
 
 
+def test_a_comparison_is_narrowed_by_words_of_the_workload(browser, history, far_apart):
+    visit(browser, history, f"compare?{far_apart}&least=0")
+    browser.run("document.getElementById('words').focus()")
+    browser.press(*"eager", "Enter")
+    browser.wait(lambda: "words=eager" in browser.run("return location.hash"))
+    settle(browser)
+    shown = browser.run("return [...document.querySelectorAll('main td .workload')]"
+                        ".map((one) => one.title)")
+    assert shown and all("eager" in name for name in shown)
+
+
 def test_what_is_alike_is_asked_for_when_it_is_unfolded(browser, history, far_apart):
     total = asked(history, f"compare?{far_apart}&limit=1")["total"]
     visit(browser, history, f"compare?{far_apart}")
