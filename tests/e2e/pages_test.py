@@ -130,6 +130,56 @@ def test_a_search_for_a_series_is_in_the_address(browser, history):
     assert all(name.endswith("/eager") for name in rows)
 
 
+def test_series_are_filtered_by_machine_and_the_rest_is_behind_a_button(browser, history):
+    items = asked(history, "series?limit=500")["items"]
+    machine = items[-1]["machine"]
+    names = [s["workload_name"] for s in items if s["machine"] == machine]
+    assert len(names) > 20
+    visit(browser, history, f"series?machine={machine}")
+    assert browser.run("return document.getElementById('machine').value") == str(machine)
+    rows = "return [...document.querySelectorAll('.results .workload')].map((n) => n.title)"
+    browser.wait(lambda: len(browser.run(rows)) == 20)
+    while len(shown := browser.run(rows)) < len(names):
+        browser.run("document.querySelector('.results > div > button').click()")
+        browser.wait(lambda: len(browser.run(rows)) > len(shown))
+    assert sorted(shown) == sorted(names)
+
+
+def test_a_card_on_a_phone_names_its_cells_and_leaves_out_what_is_not_known(browser, history):
+    browser.show(PHONE)
+    visit(browser, history, "changes?days=365")
+    cells = browser.run("""return [...document.querySelectorAll("td")].map((td) => [
+        td.checkVisibility(), td.textContent, !td.previousSibling
+          || getComputedStyle(td, "::before").content !== "none"])""")
+    assert [text for is_seen, text, _ in cells if is_seen and text == "–"] == []
+    assert any(text == "–" for _, text, _ in cells)
+    assert all(is_named for is_seen, _, is_named in cells if is_seen)
+    browser.show()
+
+
+def test_states_are_told_in_words_of_a_reader(browser, history):
+    visit(browser, history, "nights")
+    assert asked(history, "nights?limit=1")["items"][0]["state"] == "judging"
+    assert "being judged" in texts(browser, "h2 + .lead .state")
+
+
+def test_the_step_in_the_picture_is_the_size_that_counts(browser, history, addresses):
+    found = asked(history, f"{addresses['culprit']}")
+    levels = asked(history, f"bisections/{found['bisection']}")["commits"]
+    last = [c["change"]["ratio"] for c in levels if c["change"]][-1]
+    visit(browser, history, addresses["culprit"])
+    dots, path = browser.run("""
+        const picture = document.querySelector(".chart[role=slider]");
+        return [[...picture.querySelectorAll("circle.point")].map((one) => one.getAttribute("cy")),
+          picture.querySelector("path.step").getAttribute("d")]""")
+    zero, end = float(dots[0]), float(dots[-1])
+    low, high = (1 + (last - 1) * (float(y) - zero) / (end - zero)
+                 for y in re.fullmatch(r"M\d+,([\d.]+)H[\d.]+[VL](?:[\d.]+,)?([\d.]+)H\d+",
+                                       path).groups())
+    assert found["effect"]["source"] == "search"
+    assert high / low == pytest.approx(found["effect"]["ratio"], rel=1e-6)
+
+
 def test_a_plot_zooms_and_moves_by_keys(browser, history, addresses):
     visit(browser, history, addresses["one series"])
     points = "return document.querySelectorAll('.chart.pan circle.point').length"
