@@ -117,6 +117,11 @@ def test_an_issue_and_a_commit_are_found_however_old_they_are(browser, two_years
     assert len(builds) > 500, "a newer one is found without asking for it"
     sha = builds[-1]["commit"]
     look_for(sha[:8], sha[:10])
+    searches = asked(two_years, "bisections?limit=100")["items"]
+    unbuilt = next(c for b in searches for c in asked(two_years, f"bisections/{b['id']}")["commits"]
+                   if not c["runs"] and c["subject"]
+                   and not asked(two_years, f"builds?commit={c['sha']}")["items"])
+    look_for(unbuilt["sha"][:8], unbuilt["subject"])
 
 
 def test_a_search_for_a_series_is_in_the_address(browser, history):
@@ -501,6 +506,9 @@ def test_a_comparison_is_narrowed_by_words_of_the_workload(browser, history, far
     shown = browser.run("return [...document.querySelectorAll('main td .workload')]"
                         ".map((one) => one.title)")
     assert shown and all("eager" in name for name in shown)
+    visit(browser, history, f"compare?{far_apart}&words=no-such-model")
+    assert "No series that fits" in browser.run("return document.querySelector('main').textContent")
+    assert texts(browser, "main h2") == ["Compare two builds"]
 
 
 def test_what_is_alike_is_asked_for_when_it_is_unfolded(browser, history, far_apart):

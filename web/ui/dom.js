@@ -130,7 +130,8 @@ function cells(column, item) {
   return el("td", { class: kind || null, "data-name": column.name }, el("div", {}, cell));
 }
 
-/** A table that becomes cards on a phone, without cells that say "–". `every`: all items, where some are not shown. */
+/** A table that becomes cards on a phone, which leave out cells that say "–". `every`: all items,
+ * where some are not shown. */
 export function table(caption, columns, items, every = items) {
   const head = columns.map((c) => (c.name
     ? el("th", { scope: "col", class: c.number && "number" }, c.name) : el("td", {})));

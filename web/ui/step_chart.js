@@ -127,7 +127,8 @@ const keyOfChart = ({ shade }) => chartKey([
   [sample(svg("circle", { class: "point", cx: 12, cy: 6, r: 4 })),
     "a measured commit, with its 95 % interval; larger with more runs"],
   [sample(svg("path", { class: "untestable", d: "M8,2l8,8m0,-8l-8,8" })), "cannot be measured"],
-  [sample(svg("path", { class: "step", d: "M0,10H12V2H24" })), "the step; dashed over commits of which any may be it"],
+  [sample(svg("path", { class: "step", d: "M0,10H12V2H24" })),
+    "the step; dashed if it may be at any of several commits"],
   [sample(svg("rect", { class: shade, x: 4, width: 16, height: 12, "fill-opacity": .7 })),
     "where the step is: the darker, the likelier"]]);
 

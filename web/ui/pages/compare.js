@@ -143,17 +143,18 @@ export const page = {
       el("p", { class: "soft" }, "Between ", version(compared.good.version), " ",
         commit(compared.good.commit), " and ", version(compared.bad.version), " ",
         commit(compared.bad.commit), ". Beyond noise: the 95 % interval leaves out no change, and ",
-        `the change is ${least}\u00a0% at least. Releases are not measured: take the nightly builds `,
-        "of their days."),
+        `the change is ${least}\u00a0% at least. Releases are not measured: take the nightly `,
+        "builds of their days."),
       total.means.length > 0 && el("p", { class: "soft" },
         `Geometric means, for orientation: ${meansOf(total.means)}.`),
-      all_ > 0 && saver(data, query)),
-    section("Worse", rowsOf(data, query, "worse", compared)),
+      all_ > 0 ? saver(data, query)
+        : note("No series that fits has a value of both builds. Try a build of a day near by.")),
+    ...all_ === 0 ? [] : [section("Worse", rowsOf(data, query, "worse", compared)),
     section("Better", rowsOf(data, query, "better", better)),
     section(`By ${by}`, el("form", { class: "search" }, chooser("compare", "by", "by",
       groups.map((name) => [name, name]), query, by)),
     pagedTable(null, groupColumns(by, classes, query), data.groups, null,
-      (cursor) => get(`compare/groups?${asked(data, query, { by, cursor, limit: more })}`))),
+      (cursor) => get(`compare/groups?${asked(data, query, { by, cursor, limit: more })}`)))],
     total.alike > 0 && section(null, alike(data, query))];
   },
 };

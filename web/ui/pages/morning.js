@@ -7,8 +7,7 @@ import { column, el, failure, fold, lead, link, longTable, namedCommit, note, nu
   section, state, strong, table, tight, version, when, whole } from "../dom.js";
 import { minutesToGo, regressionColumns, regressionLink, workload } from "../parts.js";
 import { cellsOf } from "../step_chart.js";
-import { count, duration, machineName, metricName, probability, span, timeAgo }
-  from "../words.js";
+import { count, duration, machineName, metricName, probability, span } from "../words.js";
 
 const lookedName = "nightjar-looked";
 const newDays = 3;
@@ -28,7 +27,7 @@ function summary({ changed, improvements, nights, since }) {
   return lead(fresh.length === 0 ? "Nothing new broke"
     : [strong(count(fresh.length, "new regression")),
       blamed.length > 0 ? ` (${blamed.length} with a culprit)` : ""],
-  ` since ${timeAgo(since).replace("in ", "")}`, better > 0
+  ` in the last ${duration(since, new Date())}`, better > 0
     ? `; something got better in ${count(better, "night")}` : "",
   last ? [". The newest night measured ", version(last.build.version), " and is ",
     state(last.state), last.finished_at ? ` (${duration(last.started_at, last.finished_at)})` : "",
