@@ -498,7 +498,7 @@ def test_a_comparison_shows_the_largest_change_first_and_more_behind_a_button(br
 
 
 def test_a_comparison_is_narrowed_by_words_of_the_workload(browser, history, far_apart):
-    visit(browser, history, f"compare?{far_apart}&least=0")
+    visit(browser, history, f"compare?{far_apart}")
     browser.run("document.getElementById('words').focus()")
     browser.press(*"eager", "Enter")
     browser.wait(lambda: "words=eager" in browser.run("return location.hash"))
