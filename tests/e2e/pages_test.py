@@ -440,6 +440,21 @@ def test_the_morning_has_all_that_is_open_or_waits_however_old_it_is(browser, tw
     assert told["Waits for a person"] == len(waits)
 
 
+def test_what_keeps_a_first_night_from_starting_is_told_once(browser, history):
+    """By the page's own module: beside its step, or above the steps if that one is done."""
+    visit(browser, history, "")
+    told = browser.run("""
+        const { page } = await import("/pages/morning.js");
+        const data = { ...await page.load(), nights: [], runners: [], ready: { ready: true,
+          detail: "", obstacles: ["source", "runner", "report"].map((kind) =>
+            ({ kind, reason: `no ${kind} yet` })) } };
+        const text = (more) => page.view({ ...data, ...more }).flat(Infinity).filter(Boolean)
+          .map((node) => node.textContent).join();
+        return [text({ builds: [] }), text({})].map((shown) =>
+          data.ready.obstacles.map((o) => shown.split(o.reason).length - 1))""")
+    assert told == [[1, 1, 1], [1, 1, 1]]
+
+
 def test_a_search_for_a_fix_speaks_of_no_good_or_bad_end(browser, history, addresses):
     visit(browser, history, addresses["search for a fix"])
     told = browser.run("return document.querySelector('main').textContent")

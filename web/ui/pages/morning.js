@@ -2,7 +2,7 @@
 // person, and what stands in the way. Quiet when nothing happened.
 
 import { all, get, isAdmin, list, post, readiness } from "../api.js";
-import { firstRun, isFirstRun } from "../first_run.js";
+import { firstRun, isFirstRun, otherObstacles } from "../first_run.js";
 import { column, el, failure, fold, lead, link, longTable, namedCommit, note, number,
   section, state, strong, table, tight, version, when, whole } from "../dom.js";
 import { minutesToGo, regressionColumns, regressionLink, workload } from "../parts.js";
@@ -82,14 +82,16 @@ function forPeople({ cases, failed }) {
 }
 
 /** What stops work: the service's own words first, then runners. */
-function obstacles({ ready, runners }) {
+function obstacles(data) {
+  const { ready, runners } = data;
+  const inTheWay = isFirstRun(data) ? otherObstacles(data) : ready.obstacles;
   const silent = runners.filter((r) => !r.live), troubled = runners.filter((r) =>
     r.live && r.quarantined_until);
   return [!ready.ready && failure("The service cannot work.", { message: ready.detail }),
-    ready.obstacles.length > 0 && el("div", { class: "error", role: "alert" },
-      strong(ready.obstacles.every((o) => o.kind === "report")
+    inTheWay.length > 0 && el("div", { class: "error", role: "alert" },
+      strong(inTheWay.every((o) => o.kind === "report")
         ? "Nobody gets some reports:" : "No night can start:"),
-      el("ul", {}, ready.obstacles.map((o) => el("li", {}, `${o.kind}: ${o.reason}`)))),
+      el("ul", {}, inTheWay.map((o) => el("li", {}, `${o.kind}: ${o.reason}`)))),
     silent.map((r) => el("p", { class: "warning" }, link("#/machines", r.name),
       ` (${machineName(r.machine)}) was last seen `, when(r.seen_at),
       r.trouble && `: ${r.trouble}`)),
