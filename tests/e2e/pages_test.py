@@ -455,6 +455,21 @@ def test_what_keeps_a_first_night_from_starting_is_told_once(browser, history):
     assert told == [[1, 1, 1], [1, 1, 1]]
 
 
+def test_another_project_has_its_name_and_no_pages_of_pytorch(browser, history):
+    visit(browser, history, "")
+    name, pages = browser.run("""
+        const { introduce } = await import("/header.js"), ask = window.fetch;
+        window.fetch = async (path, ...more) => (!path.endsWith("v1/about") ? ask(path, ...more)
+          : new Response(JSON.stringify({ project: "vision", package: "torchvision",
+              is_pytorch: false, role: "none" })));
+        await introduce();
+        return [document.querySelector("h1").textContent,
+          [...document.querySelectorAll("nav a")].filter((one) => one.checkVisibility())
+            .map((one) => one.textContent)]""")
+    assert name == "Nightjar vision"
+    assert pages == ["Morning", "Changes", "Series", "Compare", "Nights", "Machines", "Builds"]
+
+
 def test_a_search_for_a_fix_speaks_of_no_good_or_bad_end(browser, history, addresses):
     visit(browser, history, addresses["search for a fix"])
     told = browser.run("return document.querySelector('main').textContent")
