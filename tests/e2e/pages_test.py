@@ -117,6 +117,11 @@ def test_an_issue_and_a_commit_are_found_however_old_they_are(browser, two_years
     assert len(builds) > 500, "a newer one is found without asking for it"
     sha = builds[-1]["commit"]
     look_for(sha[:8], sha[:10])
+    searches = asked(two_years, "bisections?limit=100")["items"]
+    unbuilt = next(c for b in searches for c in asked(two_years, f"bisections/{b['id']}")["commits"]
+                   if not c["runs"] and c["subject"]
+                   and not asked(two_years, f"builds?commit={c['sha']}")["items"])
+    look_for(unbuilt["sha"][:8], unbuilt["subject"])
 
 
 def test_a_search_for_a_series_is_in_the_address(browser, history):
@@ -128,6 +133,56 @@ def test_a_search_for_a_series_is_in_the_address(browser, history):
     rows = browser.wait(lambda: browser.run(
         "return [...document.querySelectorAll('.results .workload')].map((n) => n.title)"))
     assert all(name.endswith("/eager") for name in rows)
+
+
+def test_series_are_filtered_by_machine_and_the_rest_is_behind_a_button(browser, history):
+    items = asked(history, "series?limit=500")["items"]
+    machine = items[-1]["machine"]
+    names = [s["workload_name"] for s in items if s["machine"] == machine]
+    assert len(names) > 20
+    visit(browser, history, f"series?machine={machine}")
+    assert browser.run("return document.getElementById('machine').value") == str(machine)
+    rows = "return [...document.querySelectorAll('.results .workload')].map((n) => n.title)"
+    browser.wait(lambda: len(browser.run(rows)) == 20)
+    while len(shown := browser.run(rows)) < len(names):
+        browser.run("document.querySelector('.results > div > button').click()")
+        browser.wait(lambda: len(browser.run(rows)) > len(shown))
+    assert sorted(shown) == sorted(names)
+
+
+def test_a_card_on_a_phone_names_its_cells_and_leaves_out_what_is_not_known(browser, history):
+    browser.show(PHONE)
+    visit(browser, history, "changes?days=365")
+    cells = browser.run("""return [...document.querySelectorAll("td")].map((td) => [
+        td.checkVisibility(), td.textContent, !td.previousSibling
+          || getComputedStyle(td, "::before").content !== "none"])""")
+    assert [text for is_seen, text, _ in cells if is_seen and text == "–"] == []
+    assert any(text == "–" for _, text, _ in cells)
+    assert all(is_named for is_seen, _, is_named in cells if is_seen)
+    browser.show()
+
+
+def test_states_are_told_in_words_of_a_reader(browser, history):
+    visit(browser, history, "nights")
+    assert asked(history, "nights?limit=1")["items"][0]["state"] == "judging"
+    assert "being judged" in texts(browser, "h2 + .lead .state")
+
+
+def test_the_step_in_the_picture_is_the_size_that_counts(browser, history, addresses):
+    found = asked(history, f"{addresses['culprit']}")
+    levels = asked(history, f"bisections/{found['bisection']}")["commits"]
+    last = [c["change"]["ratio"] for c in levels if c["change"]][-1]
+    visit(browser, history, addresses["culprit"])
+    dots, path = browser.run("""
+        const picture = document.querySelector(".chart[role=slider]");
+        return [[...picture.querySelectorAll("circle.point")].map((one) => one.getAttribute("cy")),
+          picture.querySelector("path.step").getAttribute("d")]""")
+    zero, end = float(dots[0]), float(dots[-1])
+    low, high = (1 + (last - 1) * (float(y) - zero) / (end - zero)
+                 for y in re.fullmatch(r"M\d+,([\d.]+)H[\d.]+[VL](?:[\d.]+,)?([\d.]+)H\d+",
+                                       path).groups())
+    assert found["effect"]["source"] == "search"
+    assert high / low == pytest.approx(found["effect"]["ratio"], rel=1e-6)
 
 
 def test_a_plot_zooms_and_moves_by_keys(browser, history, addresses):
@@ -385,6 +440,36 @@ def test_the_morning_has_all_that_is_open_or_waits_however_old_it_is(browser, tw
     assert told["Waits for a person"] == len(waits)
 
 
+def test_what_keeps_a_first_night_from_starting_is_told_once(browser, history):
+    """By the page's own module: beside its step, or above the steps if that one is done."""
+    visit(browser, history, "")
+    told = browser.run("""
+        const { page } = await import("/pages/morning.js");
+        const data = { ...await page.load(), nights: [], runners: [], ready: { ready: true,
+          detail: "", obstacles: ["source", "runner", "report"].map((kind) =>
+            ({ kind, reason: `no ${kind} yet` })) } };
+        const text = (more) => page.view({ ...data, ...more }).flat(Infinity).filter(Boolean)
+          .map((node) => node.textContent).join();
+        return [text({ builds: [] }), text({})].map((shown) =>
+          data.ready.obstacles.map((o) => shown.split(o.reason).length - 1))""")
+    assert told == [[1, 1, 1], [1, 1, 1]]
+
+
+def test_another_project_has_its_name_and_no_pages_of_pytorch(browser, history):
+    visit(browser, history, "")
+    name, pages = browser.run("""
+        const { introduce } = await import("/header.js"), ask = window.fetch;
+        window.fetch = async (path, ...more) => (!path.endsWith("v1/about") ? ask(path, ...more)
+          : new Response(JSON.stringify({ project: "vision", package: "torchvision",
+              is_pytorch: false, role: "none" })));
+        await introduce();
+        return [document.querySelector("h1").textContent,
+          [...document.querySelectorAll("nav a")].filter((one) => one.checkVisibility())
+            .map((one) => one.textContent)]""")
+    assert name == "Nightjar vision"
+    assert pages == ["Morning", "Changes", "Series", "Compare", "Nights", "Machines", "Builds"]
+
+
 def test_a_search_for_a_fix_speaks_of_no_good_or_bad_end(browser, history, addresses):
     visit(browser, history, addresses["search for a fix"])
     told = browser.run("return document.querySelector('main').textContent")
@@ -442,6 +527,20 @@ def test_a_comparison_shows_the_largest_change_first_and_more_behind_a_button(br
     assert browser.run(names, f"{rows} .workload") == [s["workload"] for s in found]
 
 
+def test_a_comparison_is_narrowed_by_words_of_the_workload(browser, history, far_apart):
+    visit(browser, history, f"compare?{far_apart}")
+    browser.run("document.getElementById('words').focus()")
+    browser.press(*"eager", "Enter")
+    browser.wait(lambda: "words=eager" in browser.run("return location.hash"))
+    settle(browser)
+    shown = browser.run("return [...document.querySelectorAll('main td .workload')]"
+                        ".map((one) => one.title)")
+    assert shown and all("eager" in name for name in shown)
+    visit(browser, history, f"compare?{far_apart}&words=no-such-model")
+    assert "No series that fits" in browser.run("return document.querySelector('main').textContent")
+    assert texts(browser, "main h2") == ["Compare two builds"]
+
+
 def test_what_is_alike_is_asked_for_when_it_is_unfolded(browser, history, far_apart):
     total = asked(history, f"compare?{far_apart}&limit=1")["total"]
     visit(browser, history, f"compare?{far_apart}")
@@ -487,6 +586,14 @@ def test_an_improvement_that_is_a_repair_says_of_which_regression(browser, histo
         "main section:nth-of-type(3) td[data-name=what] a")].map((one) => one.hash)""")
     assert sorted(rows) == sorted(set(rows))  # one row a regression
     assert rows and {row.split("/")[-1] for row in rows} <= repaired
+    # Builds of another project may have no date: they are named by their versions.
+    builds = browser.run("""
+        const { page } = await import("/pages/changes.js");
+        const query = new URLSearchParams("days=365"), data = await page.load("", query);
+        for (const one of data.improvements) one.build = { ...one.build, date: null };
+        return [...page.view(data, "", query).at(-1).querySelectorAll("td[data-name=build]")]
+          .map((cell) => cell.textContent)""")
+    assert builds and all("+" in version for version in builds)
 
 
 def test_the_direction_that_the_service_gives_decides_the_colour(browser, history):

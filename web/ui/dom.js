@@ -52,8 +52,9 @@ const tones = {
   named: "good", sent: "good", does_not_compile: "bad", absent: "warn", fetched: "good",
   built: "good",
 };
-export const state = (name) =>
-  el("span", { class: `state ${tones[name] ?? ""}` }, name.replaceAll("_", " "));
+const plainStates = { judging: "being judged", leased: "running" };
+export const state = (name) => el("span", { class: `state ${tones[name] ?? ""}` },
+  plainStates[name] ?? name.replaceAll("_", " "));
 
 export const note = (...children) => el("p", { class: "note" }, ...children);
 export const lead = (...children) => el("p", { class: "lead" }, ...children);
@@ -119,14 +120,18 @@ export const number = (name, cell, raw) => ({ name, cell, raw, number: true });
 export const whole = (name, cell) => ({ name, cell, whole: true });
 export const tight = (name, cell) => ({ name, cell, tight: true });
 
+/** Whether a cell has more to say than "–". */
+export const says = (cell) => ![cell].flat(Infinity).every((part) => !part || part === "–");
+
 function cells(column, item) {
-  const kind = [column.number && "number", column.whole && "whole", column.tight && "tight"]
-    .filter(Boolean).join(" ");
-  return el("td", { class: kind || null, "data-name": column.name },
-    el("div", {}, column.cell(item)));
+  const cell = column.cell(item);
+  const kind = [column.number && "number", column.whole && "whole", column.tight && "tight",
+    !says(cell) && "none"].filter(Boolean).join(" ");
+  return el("td", { class: kind || null, "data-name": column.name }, el("div", {}, cell));
 }
 
-/** A table that becomes cards on a phone. `every`: all items, where some are not shown. */
+/** A table that becomes cards on a phone, which leave out cells that say "–". `every`: all items,
+ * where some are not shown. */
 export function table(caption, columns, items, every = items) {
   const head = columns.map((c) => (c.name
     ? el("th", { scope: "col", class: c.number && "number" }, c.name) : el("td", {})));

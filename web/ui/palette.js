@@ -18,8 +18,8 @@ async function seriesHits(text) {
 }
 
 async function regressionHits(text) {
-  const number = Number(text.replace(/^#/, ""));
-  if (!Number.isInteger(number) || number < 1) return [];
+  if (!/^#?[1-9]\d{0,8}$/.test(text)) return [];
+  const number = Number(text.replace("#", ""));
   const [own, ofIssue] = await Promise.all([get(`regressions/${number}`).catch((error) => {
     if (error.status === 404) return null;
     throw error;
@@ -30,11 +30,23 @@ async function regressionHits(text) {
       : `regression ${r.id}`, name: workloadName(r.series[0].workload), more: r.state }));
 }
 
-const commitHits = (text) => (/^[0-9a-f]{40}$/.test(text)
-  ? [{ href: `#/commits/${text}`, kind: "commit", name: text.slice(0, 10) }] : []);
+const isCommit = (text) => /^[0-9a-f]{7,40}$/.test(text);
+
+/** The commit whose id begins so, whether it has a build or not. */
+async function commitHits(text) {
+  if (!isCommit(text)) return [];
+  const found = await get(`commits/${text}`).catch((error) => {
+    if (error.status !== 404) throw error;
+    return text.length === 40 ? { sha: text } : null;
+  });
+  if (!found) return [];
+  const short = found.sha.slice(0, 10);
+  return [{ href: `#/commits/${found.sha}`, kind: "commit", name: found.subject ?? short,
+    more: found.subject && `${short} by ${found.author}` }];
+}
 
 async function buildHits(text) {
-  if (!/^[0-9a-f.+dev-]{4,39}$/.test(text)) return [];
+  if (!/^[0-9a-f.+dev-]{4,39}$/.test(text) || isCommit(text)) return [];
   const [newest, ofCommit] = await Promise.all([list("builds?limit=500"),
     /^[0-9a-f]+$/.test(text) ? list(`builds?commit=${text}`) : []]);
   const items = newest.filter((b) => b.commit && b.version.includes(text)

@@ -1,8 +1,8 @@
 // What several pages show alike: a workload's tags, a change, an issue, a verdict, a search's
 // progress.
 
-import { column, commit, el, fold, foldOpenIf, link, longTable, namedCommit, number, state,
-  strong, svg, tight, version, when, whole, within } from "./dom.js";
+import { column, commit, el, fold, foldOpenIf, link, longTable, namedCommit, number, says,
+  state, strong, svg, tight, version, when, whole, within } from "./dom.js";
 import { change, count, interval, machineName, metricName, probability, quantity, workloadName,
   workloadParts } from "./words.js";
 
@@ -38,7 +38,7 @@ export function changeOf(s) {
 }
 
 /** The change with its interval in lighter type. */
-export const changeWithin = (s) => [changeOf(s), s.has_ratio && s.low !== null
+export const changeWithin = (s) => [changeOf(s), s.has_ratio && s.low < s.high
   && within(` (${interval(s.low, s.high)})`)];
 
 /** A regression's first series with the size that counts, wherever it is told. */
@@ -189,7 +189,7 @@ export function addressWith(page, query, changes) {
 
 /** Columns without those that say "–" of each of these items. */
 export const saying = (columns, items) => columns.filter((c) =>
-  items.some((item) => ![c.cell(item)].flat(Infinity).every((part) => !part || part === "–")));
+  items.some((item) => says(c.cell(item))));
 
 /**
  * A fold for each group of items, with a table of its own: `summary(group, items)` and

@@ -33,9 +33,8 @@ function placeOf(history, i) {
   const runner = history.runners.find((r) => r.id === history.runner[i])?.name;
   const before = i > 0 && factsChanged(history, i - 1, i);
   const lock = history.lock[i], changed = i > 0 && lock !== history.lock[i - 1];
-  return ["on ", runner ?? "a runner that is not known", ", ",
-    link("#/machines", `class ${history.series.machine}`),
-    before && [" (", strong(before), ")"], "; packages ",
+  return ["on ", runner ? link("#/machines", runner) : "a runner that is not known",
+    before && [" (", strong(before), ")"], ", packages ",
     lock === null ? "of the runner's Python"
       : el("code", { title: history.locks[lock] }, history.locks[lock].slice(0, 10)),
     changed && ", others than before", "; "];

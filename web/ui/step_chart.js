@@ -40,13 +40,20 @@ function scaleOf(levels, width, commits) {
     y: (v) => edge.top + (floor - edge.top) * (1 - (v - low) / (high - low)) };
 }
 
-/** The step as a line: the good end's level up to the culprit, and the level after it. */
-function stepLine(scale, levels, cell, width) {
-  const after = [...levels].filter(([i]) => i >= cell.last).map(([, l]) => l.ratio);
-  if (!after.length) return null;
-  const high = after.reduce((a, b) => a + b, 0) / after.length;
+/** The mean of levels, weighted by their runs; NaN of none. */
+const meanOf = (levels) => levels.reduce((sum, l) => sum + l.runs * l.ratio, 0)
+  / levels.reduce((sum, l) => sum + l.runs, 0);
+
+/** The step as a line: the level up to the culprit, and after it. `size`: their ratio, if known.
+ * Dashed where it may be at any of several commits. */
+function stepLine(scale, levels, cell, width, size) {
+  const of = (isHere) => meanOf([...levels].filter(([i]) => isHere(i)).map(([, l]) => l));
+  const low = of((i) => i < cell.first);
+  const high = size ? low * size : of((i) => i >= cell.last);
+  if (!(low > 0 && high > 0)) return null;
   const left = scale.x(cell.first) - scale.slot / 2, right = scale.x(cell.last) - scale.slot / 2;
-  return svg("path", { class: "step", d: `M${edge.left},${scale.y(1)}H${left}${
+  return svg("path", { class: cell.last > cell.first ? "step unsure" : "step",
+    d: `M${edge.left},${scale.y(low)}H${left}${
     cell.last > cell.first ? `L${right},${scale.y(high)}` : `V${scale.y(high)}`}H${
     width - edge.right}` });
 }
@@ -84,7 +91,7 @@ export const endsOf = (bisection) => (bisection.regression === null
     shade: "belief better" }
   : { first: "last good", last: "first bad", reference: "the good end", shade: "belief" });
 
-function draw(width, bisection, levels, cells) {
+function draw(width, bisection, levels, cells, size) {
   const ends = endsOf(bisection);
   const scale = scaleOf(levels, width, bisection.commits.length);
   const best = cells.reduce((a, c) => (c.probability > (a?.probability ?? 0) ? c : a), null);
@@ -92,7 +99,7 @@ function draw(width, bisection, levels, cells) {
     valueAxis({ low: (scale.low - 1) * 100, high: (scale.high - 1) * 100, unit: "%", width, edge,
       y: (percent) => scale.y(1 + percent / 100) }),
     rule("level", edge.left, width - edge.right, scale.y(1), scale.y(1)),
-    best && best.probability > 0.5 && stepLine(scale, levels, best, width),
+    best && best.probability > 0.5 && stepLine(scale, levels, best, width, size),
     dots(scale, levels), crosses(scale, bisection.commits), belief(scale, cells, width, ends.shade),
     written(edge.left, height - 8, ends.first),
     written((edge.left + width) / 2, height - 8, "commits in order", "middle"),
@@ -120,7 +127,8 @@ const keyOfChart = ({ shade }) => chartKey([
   [sample(svg("circle", { class: "point", cx: 12, cy: 6, r: 4 })),
     "a measured commit, with its 95 % interval; larger with more runs"],
   [sample(svg("path", { class: "untestable", d: "M8,2l8,8m0,-8l-8,8" })), "cannot be measured"],
-  [sample(svg("path", { class: "step", d: "M0,10H12V2H24" })), "the step"],
+  [sample(svg("path", { class: "step", d: "M0,10H12V2H24" })),
+    "the step; dashed if it may be at any of several commits"],
   [sample(svg("rect", { class: shade, x: 4, width: 16, height: 12, "fill-opacity": .7 })),
     "where the step is: the darker, the likelier"]]);
 
@@ -139,8 +147,8 @@ function stepper(sessions, isConfirmed, show) {
     said);
 }
 
-/** The chart, what is known of the chosen commit, and the stepper. */
-export function stepChart(bisection) {
+/** The chart, what is known of the chosen commit, and the stepper. `size`: the step's, if known. */
+export function stepChart(bisection, size = null) {
   const sessions = bisection.sessions.filter((s) => s.levels.length > 0);
   const detail = el("div", { class: "detail" });
   const cells = cellsOf(bisection);
@@ -151,7 +159,7 @@ export function stepChart(bisection) {
     label: `Level of each commit of search ${bisection.id} against ${
       endsOf(bisection).reference}; arrow keys choose a commit`,
     height, count: bisection.commits.length, first: best?.last ?? bisection.commits.length - 1,
-    draw: (width) => (drawing = draw(width, bisection, levels, drawn)),
+    draw: (width) => (drawing = draw(width, bisection, levels, drawn, size)),
     mark: (i) => [svg("rect", { class: "slot chosen-slot",
       x: drawing.x(i) - Math.max(drawing.slot, 6) / 2, y: edge.top,
       width: Math.max(drawing.slot, 6), height: band.y + band.height - edge.top })],

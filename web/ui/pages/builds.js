@@ -3,7 +3,7 @@
 import { all } from "../api.js";
 import { column, commit, el, lead, link, note, number, section, state, table, tight, version,
   when, whole } from "../dom.js";
-import { chooser } from "../parts.js";
+import { chooser, saying } from "../parts.js";
 import { count } from "../words.js";
 
 const dayOf = (time) => time.slice(0, 10);
@@ -61,7 +61,7 @@ export const page = {
       lead(count(builds.length, "build"), failed.length > 0
         ? `, ${failed.length} of them not usable` : "", `; CI was asked for ${count(
         lookups.length, "commit")}`),
-      builds.length > 0 ? table(null, buildColumns, builds) : null),
+      builds.length > 0 ? table(null, saying(buildColumns, builds), builds) : null),
     lookups.length > 0 && section("Wheels of CI, by native group", groups(lookups))];
   },
   news: () => "There are new builds",

@@ -6,7 +6,7 @@ import { column, el, lead, link, longTable, note, number, section, tight, when,
 import { addressWith, andMore, changeOf, chooser, madeBetter, regressionColumns, regressionLink,
   workload } from "../parts.js";
 import { median } from "../statistics.js";
-import { count, metricName, quantity, span } from "../words.js";
+import { count, metricName, quantity, shortVersion, span } from "../words.js";
 
 const periods = [1, 7, 30, 365];
 const daysOf = (query) => periods.find((d) => String(d) === query.get("days")) ?? 30;

@@ -3,10 +3,10 @@
 
 import { all, csvOf, get, machines } from "../api.js";
 import { column, commit, el, failure, fold, lead, link, note, number, pagedTable, saveText,
-  section, version, whole } from "../dom.js";
+  section, tight, version, whole } from "../dom.js";
 import { addressWith, changeOf, changeWithin, chooser, className, valuesOf, workload,
 } from "../parts.js";
-import { change, count, metricName, quantity, shortVersion } from "../words.js";
+import { change, count, globOf, metricName, quantity, shortVersion } from "../words.js";
 
 const choosers = ["domain", "suite", "metric", "machine", "variant", "device", "backend"];
 const filters = [...choosers, "model", "least"];
@@ -29,6 +29,7 @@ const byOf = (query) => (groups.includes(query.get("by")) ? query.get("by") : "d
 function asked({ good, bad }, query, others) {
   const wish = new URLSearchParams({ good, bad });
   for (const name of filters) if (query.get(name)) wish.set(name, query.get(name));
+  if (query.get("words")) wish.set("workload", globOf(query.get("words")));
   for (const [name, value] of Object.entries(others)) wish.set(name, value);
   return wish;
 }
@@ -41,7 +42,12 @@ function form({ nightlies, good, bad, choices, classes }, query) {
     ...nightlies.map((b) => [b.id, b.date
       ? `${b.date} ${shortVersion(b.version)}` : shortVersion(b.version)])];
   const model = query.get("model");
-  return el("form", { class: "search" },
+  const words = el("input", { type: "search", id: "words", value: query.get("words"),
+    placeholder: "e.g. bert inductor", onchange: () => {
+      location.hash = addressWith("compare", query, { words: words.value.trim() });
+    } });
+  return el("form", { class: "search", onsubmit: (event) => event.preventDefault() },
+    el("label", {}, "Words of the workload", words),
     chooser("compare", "good", "Compare with", builds(good), query, good),
     chooser("compare", "bad", "this build", builds(bad), query, bad),
     choosers.map((name) => chooser("compare", name, name, valuesOf(choices[name] ?? [],
@@ -55,11 +61,11 @@ const meansOf = (means) => means.map((m) => `${metricName(m.metric)} ${change(m.
 const columns = (classes) => [
   whole("series", (s) => workload(s.workload, `#/series/${s.series}`)),
   column("metric", (s) => metricName(s.metric)),
-  column("machine", (s) => className(classes, s.machine)),
+  tight("machine", (s) => className(classes, s.machine)),
   number("before", (s) => quantity(s.before, s.unit, Math.max(s.before, s.after))),
   number("after", (s) => quantity(s.after, s.unit, Math.max(s.before, s.after))),
   number("change", changeWithin),
-  column("measured", (s) => (s.source === "confirm" ? "in turns" : "by night"))];
+  column("measured", (s) => (s.source === "confirm" ? "side by side" : "nightly"))];
 
 const groupColumns = (by, classes, query) => [
   whole(by, (g) => link(addressWith("compare", query, { [by]: g.name }),
@@ -137,16 +143,18 @@ export const page = {
       el("p", { class: "soft" }, "Between ", version(compared.good.version), " ",
         commit(compared.good.commit), " and ", version(compared.bad.version), " ",
         commit(compared.bad.commit), ". Beyond noise: the 95 % interval leaves out no change, and ",
-        `the change is ${least}\u00a0% at least.`),
+        `the change is ${least}\u00a0% at least. Releases are not measured: take the nightly `,
+        "builds of their days."),
       total.means.length > 0 && el("p", { class: "soft" },
         `Geometric means, for orientation: ${meansOf(total.means)}.`),
-      all_ > 0 && saver(data, query)),
-    section("Worse", rowsOf(data, query, "worse", compared)),
+      all_ > 0 ? saver(data, query)
+        : note("No series that fits has a value of both builds. Try a build of a day near by.")),
+    ...all_ === 0 ? [] : [section("Worse", rowsOf(data, query, "worse", compared)),
     section("Better", rowsOf(data, query, "better", better)),
     section(`By ${by}`, el("form", { class: "search" }, chooser("compare", "by", "by",
       groups.map((name) => [name, name]), query, by)),
     pagedTable(null, groupColumns(by, classes, query), data.groups, null,
-      (cursor) => get(`compare/groups?${asked(data, query, { by, cursor, limit: more })}`))),
+      (cursor) => get(`compare/groups?${asked(data, query, { by, cursor, limit: more })}`)))],
     total.alike > 0 && section(null, alike(data, query))];
   },
 };

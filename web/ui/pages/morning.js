@@ -2,13 +2,12 @@
 // person, and what stands in the way. Quiet when nothing happened.
 
 import { all, get, isAdmin, list, post, readiness } from "../api.js";
-import { firstRun, isFirstRun } from "../first_run.js";
+import { firstRun, isFirstRun, otherObstacles } from "../first_run.js";
 import { column, el, failure, fold, lead, link, longTable, namedCommit, note, number,
   section, state, strong, table, tight, version, when, whole } from "../dom.js";
 import { minutesToGo, regressionColumns, regressionLink, workload } from "../parts.js";
 import { cellsOf } from "../step_chart.js";
-import { count, duration, machineName, metricName, probability, span, timeAgo }
-  from "../words.js";
+import { count, duration, machineName, metricName, probability, span } from "../words.js";
 
 const lookedName = "nightjar-looked";
 const newDays = 3;
@@ -28,7 +27,7 @@ function summary({ changed, improvements, nights, since }) {
   return lead(fresh.length === 0 ? "Nothing new broke"
     : [strong(count(fresh.length, "new regression")),
       blamed.length > 0 ? ` (${blamed.length} with a culprit)` : ""],
-  ` since ${timeAgo(since).replace("in ", "")}`, better > 0
+  ` in the last ${duration(since, new Date())}`, better > 0
     ? `; something got better in ${count(better, "night")}` : "",
   last ? [". The newest night measured ", version(last.build.version), " and is ",
     state(last.state), last.finished_at ? ` (${duration(last.started_at, last.finished_at)})` : "",
@@ -83,14 +82,16 @@ function forPeople({ cases, failed }) {
 }
 
 /** What stops work: the service's own words first, then runners. */
-function obstacles({ ready, runners }) {
+function obstacles(data) {
+  const { ready, runners } = data;
+  const inTheWay = isFirstRun(data) ? otherObstacles(data) : ready.obstacles;
   const silent = runners.filter((r) => !r.live), troubled = runners.filter((r) =>
     r.live && r.quarantined_until);
   return [!ready.ready && failure("The service cannot work.", { message: ready.detail }),
-    ready.obstacles.length > 0 && el("div", { class: "error", role: "alert" },
-      strong(ready.obstacles.every((o) => o.kind === "report")
+    inTheWay.length > 0 && el("div", { class: "error", role: "alert" },
+      strong(inTheWay.every((o) => o.kind === "report")
         ? "Nobody gets some reports:" : "No night can start:"),
-      el("ul", {}, ready.obstacles.map((o) => el("li", {}, `${o.kind}: ${o.reason}`)))),
+      el("ul", {}, inTheWay.map((o) => el("li", {}, `${o.kind}: ${o.reason}`)))),
     silent.map((r) => el("p", { class: "warning" }, link("#/machines", r.name),
       ` (${machineName(r.machine)}) was last seen `, when(r.seen_at),
       r.trouble && `: ${r.trouble}`)),

@@ -31,8 +31,9 @@ const runnerName = (runners, id) => runners.find((r) => r.id === id)?.name ?? `r
 function timeline(jobs, runners) {
   const by = Map.groupBy(jobs.filter((j) => j.runner !== null), (j) => j.runner);
   if (by.size === 0) return note("No session of this night was measured yet.");
-  const from = Math.min(...jobs.map((j) => Date.parse(j.created_at)));
-  const to = Math.max(...jobs.map((j) => Date.parse(ended(j))), from + 60000);
+  const drawn = [...by.values()].flat();
+  const from = Math.min(...drawn.map((j) => Date.parse(j.created_at)));
+  const to = Math.max(...drawn.map((j) => Date.parse(ended(j))), from + 60000);
   const x = (at) => left + (width - left - 8) * (at - from) / (to - from);
   const height = 20 + by.size * row;
   return still(width, height, `Sessions of ${count(by.size, "runner")}, UTC; listed below`,
@@ -111,7 +112,7 @@ export const page = {
         ? table("Sessions that do not count", columns, voids) : null,
       changedFacts(shown, machines, (id) => runnerName(runners, id),
         (id) => className(machines, id))),
-    section("Nights, the newest first", longTable(null, nightColumns, nights)),
-    section("Its sessions", longTable(null, columns, shown, 10))];
+    section("Sessions of this night", longTable(null, columns, shown, 10)),
+    section("Nights, the newest first", longTable(null, nightColumns, nights))];
   },
 };

@@ -4,7 +4,7 @@ import { get, list, machines } from "../api.js";
 import { column, copyable, el, failure, fold, link, longTable, note, number, saveText, section,
   state, table, version, when, whole } from "../dom.js";
 import { extent } from "../extent.js";
-import { changeWithin, effectWords, factsOf, issue, leadOf, progress, verdict, workload,
+import { changeWithin, className, effectWords, factsOf, issue, leadOf, progress, verdict, workload,
 } from "../parts.js";
 import { profileDifference } from "../profile_difference.js";
 import { runsChart } from "../runs_chart.js";
@@ -33,20 +33,20 @@ const results = { seen: "seen", not_seen: "looked for and not seen",
 
 const classColumns = [
   whole("machine class", (c) => c.name),
-  whole("GPU", (c) => c.gpu ?? "–"),
-  whole("result", (c) => results[c.state]),
+  column("CPU", (c) => c.cpu ?? "–"),
+  column("result", (c) => results[c.state]),
   number("change", (c) => (c.ratio === null ? "–" : change(c.ratio))),
   number("95 % interval", (c) => (c.low === null || c.low === c.high ? "–"
     : interval(c.low, c.high))),
-  whole("first seen", (c) => (c.first_seen === null ? "–"
+  column("first seen", (c) => (c.first_seen === null ? "–"
     : link(`#/nights?night=${c.first_seen}`, `night ${c.first_seen}`)))];
 
 /** Which machine classes show it; nothing where there is one only. */
 function machineClasses(r, known) {
   if (r.classes.length < 2) return null;
   const order = Object.keys(results);
-  const named = r.classes.map((c) => ({ ...c, name: `${c.machine} (${
-    known.find((m) => m.id === c.machine)?.facts.cpu_model ?? "no runner"})` }));
+  const named = r.classes.map((c) => ({ ...c, name: className(known, c.machine),
+    cpu: c.gpu && known.find((m) => m.id === c.machine)?.facts.cpu_model }));
   named.sort((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
   return section("Machine classes", longTable("Seen: both builds side by side. Not seen: the "
     + "largest change of the night's screening", classColumns, named));
@@ -76,7 +76,7 @@ function picture({ bisection, history }, r) {
   if (bisection) {
     return section(["Level by commit ", state(bisection.state)],
       note("Each commit's level against the good end; the step is the size above."),
-      stepChart(bisection),
+      stepChart(bisection, r.effect.source === "search" ? r.effect.ratio : null),
       progress(bisection), note(link(`#/bisections/${bisection.id}`, "All of this search")));
   }
   return around(history, r);
@@ -104,8 +104,8 @@ function attribution(r) {
     el("dl", { class: "facts" }, item("The source alone", whose.source),
       item("The packages alone", whose.environment), item("The wheel alone", whose.wheel),
       whichPackage(r)),
-    whose.environment && note("Each wheel was measured with both sets of packages, in turns."),
-    rule("wheels") && note("Each end's Python files were measured on both wheels, in turns."),
+    whose.environment && note("Each wheel was measured with both sets of packages, alternately."),
+    rule("wheels") && note("Each end's Python files were measured on both wheels, alternately."),
     wheelDifferences(r), r.package_searches.map(packageSearch));
 }
 

@@ -94,8 +94,8 @@ export const page = {
         query)), said, plot(rows, ceilings),
     note("A dot is a workload; lines are the most that the machine does. Number of threads: ",
       `${ceilings.threads}. Copies move ${digits(ceilings.bytes / 1e9)} GB/s.`)),
-    section("Workloads", longTable("Limiters: shares of the time in operators that they hold back",
-      columns, rows), hints.length > 0 && fold("hints",
+    section("Workloads", el("div", { class: "narrow" }, longTable("Limiters: shares of the time "
+      + "in operators that they hold back", columns, rows)), hints.length > 0 && fold("hints",
       `${hints.length} shapes keep matrix products from tensor cores`,
       el("ul", {}, hints.map((text) => el("li", {}, text))))),
     section("Operators", longTable(null, operatorColumns,

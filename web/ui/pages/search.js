@@ -1,14 +1,14 @@
-// Choosing a series: words of a workload's name, its domain, a metric, and what matches, with its
-// last weeks.
+// Choosing a series: words of a workload's name, its domain, a metric, a machine, and what matches,
+// with its last weeks.
 
 import { get, list, machines, wordsOf } from "../api.js";
-import { column, el, failure, note, number, section, table, whole } from "../dom.js";
+import { column, el, failure, note, number, pagedTable, section, whole } from "../dom.js";
 import { changeOf, className, spark, workload } from "../parts.js";
 import { median } from "../statistics.js";
 import { globOf, metricName, quantity } from "../words.js";
 
 const shown = 30;  // points of a sparkline
-const limit = 40;
+const limit = 20;
 const least = 0.03;
 
 /** The newest night against what was usual before it. */
@@ -42,16 +42,19 @@ async function fill(results, status, { words, ...chosen }, classes, isStale) {
   const query = new URLSearchParams({ workload: globOf(words), limit: String(limit) });
   for (const [name, value] of Object.entries(chosen)) if (value) query.set(name, value);
   try {
-    const page = await get(`series?${query}`);
+    const pageAt = async (cursor) => {
+      if (cursor) query.set("cursor", cursor);
+      const page = await get(`series?${query}`);
+      return { ...page, items: page.items.map((s) => ({ ...s,
+        points: list(`series/${s.id}/points?limit=${shown}`) })) };
+    };
+    const page = await pageAt(null), { length } = page.items;
     if (isStale()) return;
-    const items = page.items.map((s) => ({ ...s,
-      points: list(`series/${s.id}/points?limit=${shown}`) }));
-    results.replaceChildren(items.length ? table(null, columns(classes), items) : "");
-    status.replaceChildren(items.length === 0
+    results.replaceChildren(length ? pagedTable(null, columns(classes), page, null, pageAt) : "");
+    status.replaceChildren(length === 0
       ? note(words || Object.values(chosen).some(Boolean) ? "No series matches."
         : "No series yet: they appear with the first night.")
-      : note(page.next_cursor ? `The first ${items.length}; more words find fewer.`
-        : `${items.length} series`));
+      : page.next_cursor ? "" : note(`${length} series`));
   } catch (error) {
     if (!isStale()) status.replaceChildren(failure("Cannot search.", error));
   }
@@ -75,23 +78,25 @@ export const page = {
       values.map((value) => el("option", { value }, nameOf(value))));
     const metric = choice("metric", metrics, metricName);
     const domain = choice("domain", domains, (name) => name);
-    words.value = query.get("words") ?? "";
-    metric.value = query.get("metric") ?? "";
-    domain.value = query.get("domain") ?? "";
+    const machine = choice("machine", classes.map((m) => String(m.id)),
+      (id) => className(classes, Number(id)));
+    const fields = { words, domain, metric, machine };
+    for (const [name, field] of Object.entries(fields)) field.value = query.get(name) ?? "";
     const ask = () => {
       const mine = ++asked;
-      const wish = { words: words.value, domain: domain.value, metric: metric.value };
+      const wish = Object.fromEntries(Object.entries(fields).map(([name, { value }]) =>
+        [name, value]));
       const next = new URLSearchParams(Object.entries(wish).filter(([, value]) => value));
       history.replaceState(null, "", `#/series${next.size ? `?${next}` : ""}`);
       fill(results, status, wish, classes, () => mine !== asked);
     };
     words.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(ask, 200); });
-    for (const select of [metric, domain]) select.addEventListener("change", ask);
+    for (const select of [domain, metric, machine]) select.addEventListener("change", ask);
     ask();
     return [section("Series", el("form", { class: "search", role: "search",
       onsubmit: (event) => { event.preventDefault(); ask(); } },
     el("label", {}, "Words of the workload", words), el("label", {}, "Domain", domain),
-    el("label", {}, "Metric", metric)),
+    el("label", {}, "Metric", metric), el("label", {}, "Machine", machine)),
     status, results)];
   },
 };

@@ -4,7 +4,7 @@ import { all, get, list, machines } from "../api.js";
 import { code, column, el, fold, link, longTable, note, number, section, table, version, whole
   } from "../dom.js";
 import { addressWith, className, regressionColumns, workload } from "../parts.js";
-import { dateOf, nameOf, seriesHistory } from "../series_history.js";
+import { dateOf, seriesHistory } from "../series_history.js";
 import { seriesPlot } from "../series_plot.js";
 import { count, globMatch, machineName, metricName, quantity } from "../words.js";
 
