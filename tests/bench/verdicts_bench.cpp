@@ -229,7 +229,7 @@ void fixed_arithmetic() {
 }
 
 double step_ratio() {
-  constexpr int turns = 7, searches = 3;
+  constexpr int turns = 15, searches = 3;
   return ratio_in_turns(
       turns,
       [] {
