@@ -38,9 +38,9 @@ def test_the_gate_adds_up_the_tests_with_each_sanitizer_and_the_source_and_a_fou
     commit = subprocess.run(["git", "-C", checkout, "rev-parse", "HEAD"], capture_output=True,
                             text=True, check=True).stdout
     fourth = int(commit[:8], 16) % 4
-    asked = ["run", "run --ratios", "run --asan", "run --tsan", "lint format words columns english tidy=0123abc",
-             f"run --fourth={fourth}", f"run --asan --fourth={fourth}",
-             f"run --tsan --fourth={fourth}"]
+    asked = ["run", "run --ratios", "run --asan", "run --tsan",
+             "lint format words columns english tidy=0123abc", f"run --fourth={fourth}",
+             f"run --asan --fourth={fourth}", f"run --tsan --fourth={fourth}"]
     assert gate(checkout) == (0, "38 passed, 0 failed", asked)
 
 
