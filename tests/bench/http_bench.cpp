@@ -47,7 +47,7 @@ struct Size {
   std::chrono::milliseconds round{700};
 };
 
-constexpr Size kShort{20'000, 7, std::chrono::milliseconds(150)};
+constexpr Size kShort{5'000, 7, std::chrono::milliseconds(120)};
 constexpr int kConnections = 32;
 constexpr int kSessionRuns = 1000;
 constexpr int kRegressions = 100;

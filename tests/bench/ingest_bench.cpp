@@ -33,7 +33,6 @@ namespace {
 
 constexpr int kRepeats = 9, kShortRepeats = 5;
 constexpr int kSessions = 60;  // a repeat and side
-constexpr int kClaims = 300;   // a repeat and side; each session needs one
 constexpr int kRuns = 100;     // a session
 constexpr int kIterations = 30;
 constexpr int kWorkloads = 4;
@@ -230,7 +229,7 @@ struct Rates {
   std::vector<double> stored, claimed;
 
   void add(double claim_seconds, double store_seconds) {
-    claimed.push_back(kClaims / claim_seconds);
+    claimed.push_back(kSessions / claim_seconds);
     stored.push_back(kSessions * kRuns / store_seconds);
   }
 };
@@ -248,14 +247,13 @@ int measure(const std::filesystem::path& folder, bool only_ratio) {
   const auto seconds_of = only_ratio ? test::cpu_seconds_of : wall_seconds_of;
   Rates our_rates, bare_rates;
   for (int repeat = 0; repeat < (only_ratio ? kShortRepeats : kRepeats); ++repeat) {
-    ours.queue(kClaims);
-    bare.queue(kClaims, ours.spec());
+    ours.queue(kSessions);
+    bare.queue(kSessions, ours.spec());
     std::vector<JobId> jobs;
-    const double claim_seconds = ours.claim(kClaims, jobs),
-                 bare_claim_seconds = bare.claim(kClaims);
+    const double claim_seconds = ours.claim(kSessions, jobs),
+                 bare_claim_seconds = bare.claim(kSessions);
     our_rates.add(claim_seconds, seconds_of([&] {
-                    for (std::size_t i = 0; i < std::size_t{kSessions}; ++i)
-                      ours.store(jobs[i], session);
+                    for (const JobId job : jobs) ours.store(job, session);
                   }));
     bare_rates.add(bare_claim_seconds, seconds_of([&] {
                      for (int i = 0; i < kSessions; ++i) bare.store(session);

@@ -78,7 +78,7 @@ void fixed_sqlite() {
 
 // Simulated days per second, in units of that work.
 double days_ratio() {
-  constexpr int turns = 5;
+  constexpr int turns = 3;
   const Plan plan = make_plan(1, {});
   return nightjar::test::ratio_in_turns(turns, [&] { simulate(plan); }, fixed_sqlite);
 }

@@ -16,7 +16,6 @@ import json
 import os
 import pathlib
 import shlex
-import statistics
 import subprocess
 import sys
 
@@ -31,7 +30,6 @@ PROGRAMS = {"ingest_bench": ["ingest", "claim"], "http_bench": ["http_healthz", 
 NAMES = [name for names in PROGRAMS.values() for name in names] + ["compile"]
 # Compiled with the flags of its room. The comparator needs the same standard headers.
 UNIT, FIXED_UNIT = ROOT / "storage/sessions.cpp", HERE / "fixed_unit.cpp"
-TURNS = 2
 LONGEST_SECONDS = 120  # of one program
 
 
@@ -65,11 +63,8 @@ def cpu_seconds(command, build):
 
 def compile_ratio(build):
     command = compiler_command(build)
-    ratios = []
-    for _ in range(TURNS):
-        ours = cpu_seconds([*command, str(UNIT)], build)
-        ratios.append(cpu_seconds([*command, str(FIXED_UNIT)], build) / ours)
-    return {"compile": statistics.median(ratios)}
+    ours = cpu_seconds([*command, str(UNIT)], build)
+    return {"compile": cpu_seconds([*command, str(FIXED_UNIT)], build) / ours}
 
 
 def measures(folder):
