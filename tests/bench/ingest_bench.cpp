@@ -31,9 +31,13 @@ using nightjar::bisect::median;
 
 namespace {
 
-constexpr int kRepeats = 9, kShortRepeats = 5;
-constexpr int kSessions = 60;  // a repeat and side
-constexpr int kRuns = 100;     // a session
+// How often the two take turns, and the sessions of a turn.
+struct Size {
+  int turns, sessions;
+};
+
+constexpr Size kLong{9, 60}, kShort{5, 25};
+constexpr int kRuns = 100;  // a session
 constexpr int kIterations = 30;
 constexpr int kWorkloads = 4;
 constexpr double kBound = 0.5;
@@ -226,11 +230,12 @@ double wall_seconds_of(const std::function<void()>& work) {
 
 // One side's rates per second, one a repeat.
 struct Rates {
-  std::vector<double> stored, claimed;
+  int sessions;
+  std::vector<double> stored = {}, claimed = {};
 
   void add(double claim_seconds, double store_seconds) {
-    claimed.push_back(kSessions / claim_seconds);
-    stored.push_back(kSessions * kRuns / store_seconds);
+    claimed.push_back(sessions / claim_seconds);
+    stored.push_back(sessions * kRuns / store_seconds);
   }
 };
 
@@ -244,19 +249,20 @@ int measure(const std::filesystem::path& folder, bool only_ratio) {
   const SessionResult session = test::made_session(kRuns, kIterations);
   Ours ours(folder / "ours.db");
   Bare bare(folder / "bare.db");
+  const Size size = only_ratio ? kShort : kLong;
   const auto seconds_of = only_ratio ? test::cpu_seconds_of : wall_seconds_of;
-  Rates our_rates, bare_rates;
-  for (int repeat = 0; repeat < (only_ratio ? kShortRepeats : kRepeats); ++repeat) {
-    ours.queue(kSessions);
-    bare.queue(kSessions, ours.spec());
+  Rates our_rates{size.sessions}, bare_rates{size.sessions};
+  for (int repeat = 0; repeat < size.turns; ++repeat) {
+    ours.queue(size.sessions);
+    bare.queue(size.sessions, ours.spec());
     std::vector<JobId> jobs;
-    const double claim_seconds = ours.claim(kSessions, jobs),
-                 bare_claim_seconds = bare.claim(kSessions);
+    const double claim_seconds = ours.claim(size.sessions, jobs),
+                 bare_claim_seconds = bare.claim(size.sessions);
     our_rates.add(claim_seconds, seconds_of([&] {
                     for (const JobId job : jobs) ours.store(job, session);
                   }));
     bare_rates.add(bare_claim_seconds, seconds_of([&] {
-                     for (int i = 0; i < kSessions; ++i) bare.store(session);
+                     for (int i = 0; i < size.sessions; ++i) bare.store(session);
                    }));
   }
   const double ratio = median_ratio(our_rates.stored, bare_rates.stored);
