@@ -2,8 +2,8 @@
 for gate.py.
 
 A figure is a ratio: our speed in units of a comparator's, so less is worse. Its band is the range
-of RUNS runs, widened on both sides by its own width, or by a share of the median if that is more.
-The share covers what these runs, all on one machine, cannot show: another machine."""
+of RUNS runs, widened on both sides by half of its width, or by a share of the median if that is
+more. The share covers what these runs, all on one machine, cannot show: another machine."""
 
 import dataclasses
 import statistics
@@ -27,7 +27,7 @@ class Band:
 def band_of(name, runs):
     """The band that these runs of a figure teach."""
     lowest, highest = min(runs), max(runs)
-    wider = max(highest - lowest, SHARES.get(name, SHARE) * statistics.median(runs))
+    wider = max((highest - lowest) / 2, SHARES.get(name, SHARE) * statistics.median(runs))
     return Band(max(0, lowest - wider), highest + wider)
 
 
