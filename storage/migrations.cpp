@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <sqlite3.h>
 
 #include "storage/base/foreign_text.hpp"
 #include "storage/statement.hpp"
@@ -78,10 +79,12 @@ int newest_schema() {
 void migrate(Database::Impl& connection, int last) {
   const int found = schema_version_of(connection);
   // A table is rebuilt by copy, drop and rename, which enforcement would forbid; checked in
-  // apply().
+  // apply(). A constraint is changed in place (writable_schema), which defensive mode would forbid.
   connection.execute("PRAGMA foreign_keys = OFF");
+  sqlite3_db_config(connection.connection, SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
   for (const Migration& migration : kMigrations)
     if (migration.number > found && migration.number <= last) apply(connection, migration);
+  sqlite3_db_config(connection.connection, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   connection.execute("PRAGMA foreign_keys = ON");
 }
 

@@ -58,13 +58,15 @@ std::vector<double> undisturbed(const std::vector<double>& seconds,
   const bool waited_known = waits.size() == seconds.size();
   const bool probed = slowdown.size() == seconds.size();
   std::vector<double> kept;
+  kept.reserve(seconds.size());
   for (std::size_t i = 0; i < seconds.size(); ++i) {
     const bool waited = waited_known && waits[i] > kWaited * seconds[i];
     const bool slowed = probed && slowdown[i] > kUndisturbedSlowdown;
     if (std::isfinite(seconds[i]) && !waited && !slowed) kept.push_back(seconds[i]);
   }
+  if (kept.size() >= kEnough) return kept;
   std::vector<double> finite = finite_of(seconds);
-  if (kept.size() >= kEnough || kept.size() * 2 >= finite.size()) return kept;
+  if (kept.size() * 2 >= finite.size()) return kept;
   return probed ? std::vector<double>{} : finite;
 }
 
@@ -120,7 +122,10 @@ std::optional<double> value_of(const RunResult& run, std::string_view metric) {
   if (metric == kFailures && is_failure(run.status)) return kFailed;
   if (run.status != RunStatus::measured) return std::nullopt;
   if (metric == kFailures) return gives_another_result(run) ? kFailed : 1;
-  const auto found = run.samples.find(std::string(metric));
+  // A run has a few metrics, and is asked for all. To make a key of each took longer than to
+  // compare.
+  const auto found = std::find_if(run.samples.begin(), run.samples.end(),
+                                  [&](const auto& samples) { return samples.first == metric; });
   if (found == run.samples.end()) return std::nullopt;
   if (metric == "latency") return decile_of(found->second, run.wait_seconds, run.slowdown);
   std::vector<double> values = finite_of(found->second);

@@ -1,6 +1,6 @@
 // Requests per second at 32 connections over 1 M stored runs: /healthz and /api/v1/regressions,
 // each against a bare Beast handler that answers the same bytes. Both in turn, several times; the
-// median of the ratios counts. `http_bench [RUNS]`.
+// median of the ratios counts. `http_bench [RUNS|--ratio]`.
 #include <boost/asio.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
@@ -8,9 +8,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include "bisect/statistics.hpp"
@@ -23,6 +25,7 @@
 #include "storage/runners.hpp"
 #include "storage/series.hpp"
 #include "storage/sessions.hpp"
+#include "tests/bench/ratio.hpp"
 #include "tests/support/any_state.hpp"
 #include "tests/support/autocommit.hpp"
 #include "tests/support/literal_graph.hpp"
@@ -37,12 +40,18 @@ using asio::ip::tcp;
 
 namespace {
 
-constexpr int kRounds = 9;
+// How many runs are stored, and how often and for how long each side is asked.
+struct Size {
+  int runs = 1'000'000;
+  int rounds = 9;
+  std::chrono::milliseconds round{700};
+};
+
+constexpr Size kShort{5'000, 7, std::chrono::milliseconds(120)};
 constexpr int kConnections = 32;
 constexpr int kSessionRuns = 1000;
 constexpr int kRegressions = 100;
 constexpr double kBound = .5;
-constexpr std::chrono::milliseconds kRound{700};
 
 // ---- what both answer from
 
@@ -204,56 +213,69 @@ class Asker : public std::enable_shared_from_this<Asker> {
   long& count_;
 };
 
-double rate(std::uint16_t port, const std::string& target) {
+double rate(std::uint16_t port, const std::string& target, std::chrono::milliseconds round) {
   asio::io_context io{1};
   long count = 0;
   for (int i = 0; i < kConnections; ++i) std::make_shared<Asker>(io, port, target, count)->ask();
   const auto start = std::chrono::steady_clock::now();
-  io.run_for(kRound);
+  io.run_for(round);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   return static_cast<double>(count) / seconds.count();
 }
 
-// True if ours is at least the bound of the bare one.
-bool compare(std::uint16_t port, const std::string& target) {
+struct Comparison {
+  std::size_t bytes = 0;
+  double ours = 0, bare = 0, ratio = 0;  // answers per second
+  double first_ms = 0;                   // the first answer of all
+};
+
+// nullopt without an answer.
+std::optional<Comparison> compare(std::uint16_t port, const std::string& target, const Size& size) {
   web::Client client;
   web::ClientRequest request;
   request.url = "http://127.0.0.1:" + std::to_string(port) + target;
   const auto start = std::chrono::steady_clock::now();
   const auto first = client.send(request);
   const std::chrono::duration<double, std::milli> alone = std::chrono::steady_clock::now() - start;
-  if (!first || first.response->status != 200) {
-    std::printf("%-22s gave no answer\n", target.c_str());
-    return false;
-  }
+  if (!first || first.response->status != 200) return std::nullopt;
   BareServer bare(first.response->body);
   std::vector<double> ours, theirs, ratios;
-  for (int round = 0; round < kRounds; ++round) {
-    ours.push_back(rate(port, target));
-    theirs.push_back(rate(bare.port(), target));
+  for (int round = 0; round < size.rounds; ++round) {
+    ours.push_back(rate(port, target, size.round));
+    theirs.push_back(rate(bare.port(), target, size.round));
     ratios.push_back(ours.back() / theirs.back());
   }
-  const double ratio = median(ratios);
+  return Comparison{first.response->body.size(), median(ours), median(theirs), median(ratios),
+                    alone.count()};
+}
+
+// True if ours is at least the bound of the bare one.
+bool print(const char* target, const std::optional<Comparison>& seen) {
+  if (!seen) {
+    std::printf("%-22s gave no answer\n", target);
+    return false;
+  }
   std::printf(
       "%-22s %7zu bytes  nightjar %8.0f/s  bare Beast %8.0f/s  ratio %.2f (at least %.2f)  "
       "first answer %.1f ms\n",
-      target.c_str(), first.response->body.size(), median(ours), median(theirs), ratio, kBound,
-      alone.count());
-  return ratio >= kBound;
+      target, seen->bytes, seen->ours, seen->bare, seen->ratio, kBound, seen->first_ms);
+  return seen->ratio >= kBound;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int runs = argc > 1 ? std::atoi(argv[1]) : 1'000'000;
+  const bool only_ratio = nightjar::test::wants_ratio(argc, argv);
+  Size size = only_ratio ? kShort : Size{};
+  if (!only_ratio && argc > 1) size.runs = std::atoi(argv[1]);
   const auto folder = std::filesystem::temp_directory_path() /
                       ("nightjar-http-bench-" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
-  bool enough = false;
+  bool enough = true;
   {
     auto db = storage::Database::open_writer(folder / "bench.sqlite");
-    store_runs(db, runs);
-    std::printf("%d runs stored\n", runs);
+    store_runs(db, size.runs);
+    if (!only_ratio) std::printf("%d runs stored\n", size.runs);
     service::Config config;
     config.service.data = folder;
     config.service.port = 0;
@@ -270,8 +292,14 @@ int main(int argc, char** argv) {
     service::api::add_routes(server, context);
     server.start();
     std::thread thread([&] { io.run(); });
-    enough = compare(server.port(), "/healthz");
-    enough = compare(server.port(), "/api/v1/regressions") && enough;
+    for (const auto& [name, target] :
+         {std::pair("http_healthz", "/healthz"), std::pair("http_list", "/api/v1/regressions")}) {
+      const auto seen = compare(server.port(), target, size);
+      if (!only_ratio)
+        enough = print(target, seen) && enough;
+      else if (seen)
+        nightjar::test::print_ratio(name, seen->ratio);
+    }
     server.stop();
     thread.join();
     intake.join();

@@ -1,10 +1,13 @@
 // Runs stored per second: store_result against SQLite's bare batch insert of the same rows (the
 // same columns and bytes, prepared statements, one transaction a session, synced alike, but no
-// foreign keys, checks, secondary indexes, medians or job state). Both in turn, several times;
-// medians count.
+// foreign keys, checks, secondary indexes, medians or job state). Then claims per CPU second:
+// claim_job against the bare SELECT and UPDATE of a queue's first row, before the commit, so that
+// no disk hides them. Both in turn, several times; medians count. `ingest_bench [--ratio]`: the
+// short form counts CPU seconds only, which neither a busy disk nor other programs change.
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <sqlite3.h>
 #include <stdexcept>
 #include <string>
@@ -14,10 +17,12 @@
 #include "bisect/statistics.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
+#include "storage/model/json.hpp"
 #include "storage/nights.hpp"
 #include "storage/runners.hpp"
 #include "storage/sessions.hpp"
 #include "tests/bench/made_session.hpp"
+#include "tests/bench/ratio.hpp"
 #include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
@@ -26,9 +31,13 @@ using nightjar::bisect::median;
 
 namespace {
 
-constexpr int kRepeats = 9;
-constexpr int kSessions = 60;  // a repeat and side
-constexpr int kRuns = 100;     // a session
+// How often the two take turns, and the sessions of a turn.
+struct Size {
+  int turns, sessions;
+};
+
+constexpr Size kLong{9, 60}, kShort{5, 25};
+constexpr int kRuns = 100;  // a session
 constexpr int kIterations = 30;
 constexpr int kWorkloads = 4;
 constexpr double kBound = 0.5;
@@ -58,15 +67,28 @@ class Ours {
     night_ = add_night(Autocommit(db_), {}).id;
   }
 
-  JobId claim() {
+  // Each claim takes one of these.
+  void queue(int jobs) {
+    Autocommit transaction(db_);
     Job job;
-    job.key = std::to_string(++jobs_);
     job.night = night_;
     job.machine = machine_;
     job.spec = spec_;
-    add_job(Autocommit(db_), job);
-    return claim_job(Autocommit(db_), runner_, Time{}, Time{} + std::chrono::hours(1))->id;
+    for (int i = 0; i < jobs; ++i) {
+      job.key = std::to_string(++jobs_);
+      add_job(transaction, job);
+    }
   }
+  // Returns the CPU seconds that it took.
+  double claim(int jobs, std::vector<JobId>& claimed) {
+    Autocommit transaction(db_);
+    return test::cpu_seconds_of([&] {
+      for (int i = 0; i < jobs; ++i)
+        claimed.push_back(
+            claim_job(transaction, runner_, Time{}, Time{} + std::chrono::hours(1))->id);
+    });
+  }
+  std::string spec() const { return nlohmann::json(spec_).dump(); }
   void store(JobId job, const SessionResult& session) {
     if (store_result(Autocommit(db_), job, 1, session, Time{}) != Accepted::stored)
       throw std::runtime_error("a result was not stored");
@@ -93,12 +115,24 @@ class Bare {
     execute(
         "CREATE TABLE series_value (series, build, run, screened, value, wait_share, "
         "PRIMARY KEY (series, build, run)) WITHOUT ROWID");
+    execute(
+        "CREATE TABLE job (id INTEGER PRIMARY KEY, machine, state, priority, attempt, runner, "
+        "lease_until_us, spec)");
+    execute("CREATE INDEX job_to_claim ON job (machine, priority DESC, id) WHERE state = 'queued'");
+    queue_ = prepare("INSERT INTO job VALUES (NULL, 1, 'queued', 0, 0, NULL, NULL, ?)");
+    find_ = prepare(
+        "SELECT id, spec FROM job WHERE state = 'queued' AND machine = 1 "
+        "ORDER BY priority DESC, id LIMIT 1");
+    lease_ = prepare(
+        "UPDATE job SET state = 'leased', attempt = attempt + 1, runner = 1, "
+        "lease_until_us = 3600000000 WHERE id = ?");
     run_ = prepare("INSERT INTO run VALUES (NULL, ?, ?, ?, ?, 'measured', '', ?, ?, ?, ?, ?, ?)");
     sample_ = prepare("INSERT INTO sample VALUES (?, ?, ?)");
     value_ = prepare("INSERT INTO series_value VALUES (?, ?, ?, 1, ?, ?)");
   }
   ~Bare() {
-    for (sqlite3_stmt* statement : {run_, sample_, value_}) sqlite3_finalize(statement);
+    for (sqlite3_stmt* statement : {run_, sample_, value_, queue_, find_, lease_})
+      sqlite3_finalize(statement);
     sqlite3_close(connection_);
   }
   Bare(const Bare&) = delete;
@@ -109,6 +143,28 @@ class Bare {
     ++jobs_;
     for (const RunResult& run : session.runs) insert(run);
     execute("COMMIT");
+  }
+  void queue(int jobs, const std::string& spec) {
+    execute("BEGIN");
+    sqlite3_bind_text(queue_, 1, spec.data(), static_cast<int>(spec.size()), SQLITE_STATIC);
+    for (int i = 0; i < jobs; ++i) step(queue_);
+    execute("COMMIT");
+  }
+  // Returns the CPU seconds that it took.
+  double claim(int jobs) {
+    execute("BEGIN IMMEDIATE");
+    const double seconds = test::cpu_seconds_of([&] {
+      for (int i = 0; i < jobs; ++i) {
+        if (sqlite3_step(find_) != SQLITE_ROW) check(SQLITE_ERROR);
+        const auto id = sqlite3_column_int64(find_, 0);
+        read_ += static_cast<std::size_t>(sqlite3_column_bytes(find_, 1));
+        sqlite3_reset(find_);
+        sqlite3_bind_int64(lease_, 1, id);
+        step(lease_);
+      }
+    });
+    execute("COMMIT");
+    return seconds;
   }
 
  private:
@@ -161,45 +217,76 @@ class Bare {
 
   sqlite3* connection_ = nullptr;
   sqlite3_stmt *run_ = nullptr, *sample_ = nullptr, *value_ = nullptr;
+  sqlite3_stmt *queue_ = nullptr, *find_ = nullptr, *lease_ = nullptr;
   int jobs_ = 0;
+  std::size_t read_ = 0;  // bytes of specs
 };
 
-// Runs per second of a repeat.
-template <class Store>
-double rate_of(Store store) {
+double wall_seconds_of(const std::function<void()>& work) {
   const auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < kSessions; ++i) store(i);
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-  return kSessions * kRuns / taken.count();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-int measure(const std::filesystem::path& folder) {
+// One side's rates per second, one a repeat.
+struct Rates {
+  int sessions;
+  std::vector<double> stored = {}, claimed = {};
+
+  void add(double claim_seconds, double store_seconds) {
+    claimed.push_back(sessions / claim_seconds);
+    stored.push_back(sessions * kRuns / store_seconds);
+  }
+};
+
+double median_ratio(const std::vector<double>& ours, const std::vector<double>& bare) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < ours.size(); ++i) ratios.push_back(ours[i] / bare[i]);
+  return median(ratios);
+}
+
+int measure(const std::filesystem::path& folder, bool only_ratio) {
   const SessionResult session = test::made_session(kRuns, kIterations);
   Ours ours(folder / "ours.db");
   Bare bare(folder / "bare.db");
-  std::vector<double> our_rates, bare_rates, ratios;
-  for (int repeat = 0; repeat < kRepeats; ++repeat) {
+  const Size size = only_ratio ? kShort : kLong;
+  const auto seconds_of = only_ratio ? test::cpu_seconds_of : wall_seconds_of;
+  Rates our_rates{size.sessions}, bare_rates{size.sessions};
+  for (int repeat = 0; repeat < size.turns; ++repeat) {
+    ours.queue(size.sessions);
+    bare.queue(size.sessions, ours.spec());
     std::vector<JobId> jobs;
-    for (int i = 0; i < kSessions; ++i) jobs.push_back(ours.claim());
-    our_rates.push_back(
-        rate_of([&](int i) { ours.store(jobs[static_cast<std::size_t>(i)], session); }));
-    bare_rates.push_back(rate_of([&](int) { bare.store(session); }));
-    ratios.push_back(our_rates.back() / bare_rates.back());
+    const double claim_seconds = ours.claim(size.sessions, jobs),
+                 bare_claim_seconds = bare.claim(size.sessions);
+    our_rates.add(claim_seconds, seconds_of([&] {
+                    for (const JobId job : jobs) ours.store(job, session);
+                  }));
+    bare_rates.add(bare_claim_seconds, seconds_of([&] {
+                     for (int i = 0; i < size.sessions; ++i) bare.store(session);
+                   }));
   }
-  const double ratio = median(ratios);
+  const double ratio = median_ratio(our_rates.stored, bare_rates.stored);
+  const double claims = median_ratio(our_rates.claimed, bare_rates.claimed);
+  if (only_ratio) {
+    test::print_ratio("ingest", ratio);
+    test::print_ratio("claim", claims);
+    return 0;
+  }
   std::printf("ingest | %.0f runs/s | %.0f runs/s bare SQLite | %.2f | >= %.2f\n",
-              median(our_rates), median(bare_rates), ratio, kBound);
+              median(our_rates.stored), median(bare_rates.stored), ratio, kBound);
+  std::printf("claim | %.0f jobs/s | %.0f jobs/s bare SQLite | %.2f |\n", median(our_rates.claimed),
+              median(bare_rates.claimed), claims);
   return ratio >= kBound ? 0 : 1;
 }
 
 }  // namespace
 
-int main() {
+int main(int count, char** arguments) {
   std::string name = (std::filesystem::temp_directory_path() / "nightjar-bench-XXXXXX").string();
   const std::filesystem::path folder = ::mkdtemp(name.data());
   int code = 3;
   try {
-    code = measure(folder);
+    code = measure(folder, test::wants_ratio(count, arguments));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "ingest: %s\n", error.what());
   }

@@ -2,7 +2,8 @@
 // build attempts, runs and wrong blames, with the bar that each row has to meet. Then worlds with
 // native groups, whose builds take time (native_worlds.hpp). Fixed seeds, one core. verdicts_bench
 // [--scale S] [--only TEXT] [--rivals no] [--write FILE]: S times the number of jobs, rows that
-// hold TEXT; FILE: the document whose figures are to be these.
+// hold TEXT; FILE: the document whose figures are to be these. --ratio: a step of the search beside
+// a fixed piece of arithmetic, and nothing else.
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -10,6 +11,7 @@
 #include <string>
 
 #include "tests/bench/native_worlds.hpp"
+#include "tests/bench/ratio.hpp"
 #include "tests/support/figures.hpp"
 #include "tests/support/rivals.hpp"
 
@@ -214,9 +216,40 @@ std::string play_row(const Row& row, double scale, bool rivals) {
   return line + "\n";
 }
 
+// Logarithms, exponentials and sums of products, as a step has them, always the same.
+void fixed_arithmetic() {
+  std::vector<double> levels(2000);
+  double sum = 0;
+  for (int pass = 1; pass <= 400; ++pass) {
+    for (std::size_t i = 0; i < levels.size(); ++i)
+      levels[i] = std::log1p(static_cast<double>(i) / (pass + sum * sum * 1e-12));
+    for (const double level : levels) sum += std::exp(-level) * level;
+  }
+  if (!std::isfinite(sum)) std::abort();  // so that no compiler leaves it out
+}
+
+double step_ratio() {
+  constexpr int turns = 15, searches = 3;
+  return ratio_in_turns(
+      turns,
+      [] {
+        for (std::uint64_t seed = 1; seed <= searches; ++seed) {
+          WorldOptions options;
+          options.planted = {{40, .07}};
+          World world(options, seed);
+          search(world, options.commits, {});
+        }
+      },
+      fixed_arithmetic);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
+  if (wants_ratio(count, arguments)) {
+    print_ratio("search_step", step_ratio());
+    return 0;
+  }
   double scale = 1;
   std::string only, file;
   bool rivals = true;

@@ -38,23 +38,23 @@ def test_the_gate_adds_up_the_tests_with_each_sanitizer_and_the_source_and_a_fou
     commit = subprocess.run(["git", "-C", checkout, "rev-parse", "HEAD"], capture_output=True,
                             text=True, check=True).stdout
     fourth = int(commit[:8], 16) % 4
-    asked = ["run", "run --asan", "run --tsan", "lint format words columns english tidy=0123abc",
-             f"run --fourth={fourth}", f"run --asan --fourth={fourth}",
-             f"run --tsan --fourth={fourth}"]
-    assert gate(checkout) == (0, "33 passed, 0 failed", asked)
+    asked = ["run", "run --ratios", "run --asan", "run --tsan",
+             "lint format words columns english tidy=0123abc", f"run --fourth={fourth}",
+             f"run --asan --fourth={fourth}", f"run --tsan --fourth={fourth}"]
+    assert gate(checkout) == (0, "38 passed, 0 failed", asked)
 
 
 def test_badly_formatted_source_closes_the_gate(tree):
     assert gate(tree("echo 5 passed, 0 failed",
-                     "echo 2 passed, 1 failed; exit 1"))[:2] == (1, "32 passed, 1 failed")
+                     "echo 2 passed, 1 failed; exit 1"))[:2] == (1, "37 passed, 1 failed")
 
 
 def test_a_failure_under_the_sanitizer_closes_the_gate(tree):
     script = ("if [[ $* == --asan ]]; then echo 4 passed, 1 failed; exit 1; fi; "
               "echo 5 passed, 0 failed")
-    assert gate(tree(script))[:2] == (1, "32 passed, 1 failed")
+    assert gate(tree(script))[:2] == (1, "37 passed, 1 failed")
 
 
 def test_a_run_that_ends_before_it_counts_is_a_failure(tree):
     assert gate(tree("if [[ $* == --asan ]]; then exit 3; fi; echo 5 passed, 0 failed"))[:2] == (
-        1, "28 passed, 1 failed")
+        1, "33 passed, 1 failed")

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "storage/base/log.hpp"
+#include "tests/bench/ratio.hpp"
 #include "tests/simulation/shrink.hpp"
 
 using namespace nightjar;
@@ -59,6 +60,29 @@ void say(const Totals& totals, double seconds, const char* what) {
   std::fflush(stdout);
 }
 
+// A table in memory that is filled, searched and changed with bare SQLite, always in the same way.
+void fixed_sqlite() {
+  sqlite3* db = nullptr;
+  bool done = sqlite3_open(":memory:", &db) == SQLITE_OK;
+  for (const char* sql :
+       {"CREATE TABLE run (id INTEGER PRIMARY KEY, build INTEGER, reason TEXT)",
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) "
+        "INSERT INTO run SELECT i, i * 7919 % 200003, 'run ' || i FROM n",
+        "CREATE INDEX run_by_build ON run (build)",
+        "UPDATE run SET reason = reason || (SELECT other.id FROM run AS other "
+        "WHERE other.build = run.id)"})
+    done = done && sqlite3_exec(db, sql, nullptr, nullptr, nullptr) == SQLITE_OK;
+  sqlite3_close(db);
+  if (!done) throw std::runtime_error("the fixed work with SQLite failed");
+}
+
+// Simulated days per second, in units of that work.
+double days_ratio() {
+  constexpr int turns = 3;
+  const Plan plan = make_plan(1, {});
+  return nightjar::test::ratio_in_turns(turns, [&] { simulate(plan); }, fixed_sqlite);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -67,7 +91,7 @@ int main(int argc, char** argv) {
   std::optional<std::uint64_t> seed;
   Bounds bounds;
   std::string faults = "all";
-  bool keep = false, stop = false, twice = false;
+  bool keep = false, stop = false, twice = false, only_ratio = false;
   app.add_option("--seed", seed, "play this seed alone");
   app.add_option("--seeds", count, "number of seeds to play");
   app.add_option("--base", base, "the first of them");
@@ -82,6 +106,7 @@ int main(int argc, char** argv) {
   app.add_option("--faults", faults, "no other faults than these, or none: kill,loss");
   app.add_flag("--as-it-is", keep, "do not look for a smaller run that fails");
   app.add_flag("--twice", twice, "play each seed twice: it must be the same story");
+  app.add_flag("--ratio", only_ratio, "print days per second beside bare SQLite, for the gate");
   app.add_flag("--stop", stop, "end with the first seed that fails");
   CLI11_PARSE(app, argc, argv);
   try {
@@ -93,6 +118,10 @@ int main(int argc, char** argv) {
   if (seed) base = *seed, count = 1;
   nightjar::log::only(nightjar::log::Level::off);
   sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);  // all of it happens on this thread
+  if (only_ratio) {
+    nightjar::test::print_ratio("simulation", days_ratio());
+    return 0;
+  }
   Totals totals;
   double said = 0;
   for (std::uint64_t number = base; number < base + count; ++number) {

@@ -323,7 +323,8 @@ def groups(options, tally):
                 yield functools.partial(tally.program, path)
         if options.preset == "release":  # no program of ours runs in them
             of_the_tree = [f"tests/{name}_test.py" for name in ("star", "foreign", "threat_model")]
-            yield lambda: tally.pytest("source tree", [*of_the_tree, "tests/deploy"])
+            yield lambda: tally.pytest("source tree", [*of_the_tree, "tests/deploy",
+                                                              "tests/bench/gate"])
 
 
 def many_seeds(options, tally):
