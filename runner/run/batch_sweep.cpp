@@ -65,10 +65,11 @@ SweepResult sweep_batches(const CatalogEntry& entry,
                               " saw the machine undisturbed; see nightjar-runner doctor"};
   if (const auto best = best_batch(tried)) return {best, ""};
   return {std::nullopt, "no batch size up to b" + std::to_string(tried.back().batch) +
-                            " could be run; the last one: " + tried.back().reason};
+                            " could be run; the last one: " + tried.back().reason,
+          tried.back().status};
 }
 
-PinnedBatches::PinnedBatches(std::filesystem::path file) : file_(std::move(file)) {}
+PinnedBatches::PinnedBatches(const std::filesystem::path& cache) : file_(cache / "batches.json") {}
 
 std::optional<int> PinnedBatches::find(const std::string& machine_class,
                                        const CatalogEntry& entry) const {
