@@ -1,5 +1,5 @@
-"""The kinds of culprits that the demo plants. Seven are after what TorchBench's CI found in PyTorch,
-by the table of finds in its paper; `after` has the pull request."""
+"""The kinds of culprits that the demo plants. Seven are after what TorchBench's CI found in
+PyTorch, by its paper's table of finds; `after` has the pull request."""
 
 import dataclasses
 import typing

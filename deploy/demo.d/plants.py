@@ -143,7 +143,7 @@ _CONVOLVE = """        return F.conv2d(
 
 
 def convolved_apart(text):
-    """On CPUs, and on no other kind of device, a convolution takes one image of a batch at a time."""
+    """On CPUs, and on no other kind of device, a convolution takes one image at a time."""
     apart = "        if input.device.type == \"cpu\" and input.dim() == 4:\n" \
             "            return torch.cat([\n" \
             "                F.conv2d(image, weight, bias, self.stride, self.padding,\n" \
@@ -164,7 +164,8 @@ def odd_sizes(text):
     """A linear layer of more than 256 inputs, whose number is no multiple of 32, takes a workspace
     of double precision. Layers of any other size are as fast as before."""
     old = "        return F.linear(input, self.weight, self.bias)\n"
-    wide = "        if self.in_features > 256 and self.in_features % 32 and self.bias is not None:\n" \
+    wide = "        odd = self.in_features > 256 and self.in_features % 32 != 0\n" \
+           "        if odd and self.bias is not None:\n" \
            "            return F.linear(\n" \
            "                input.double(), self.weight.double(), self.bias.double()\n" \
            "            ).to(input.dtype)\n"

@@ -49,7 +49,7 @@ bool has_peak_memory(const RunTask& task, const ReadyBuild& build) {
          name.backend() == "eager" && !find_external(build.place.externals, name);
 }
 
-// Of this machine, for what is pinned.
+// Sizes are pinned for this class of machine.
 std::string class_here() {
   return machine_class(machine_facts()).fingerprint.str();
 }

@@ -1,6 +1,7 @@
 // Delivers one outbox message to the issue tracker, at most once in effect: it looks for the
-// message's marker before it posts, and once more where the answer to a post was no answer. Knows no database: the engine reads pending rows, calls send()
-// on a worker thread and writes the row.
+// message's marker before it posts, and again if the tracker did not say what became of a post.
+// Knows no database: the engine reads pending rows, calls send() on a worker thread and writes the
+// row.
 #pragma once
 
 #include <chrono>

@@ -79,5 +79,6 @@ def test_a_hot_path_prepares_for_an_error_that_does_not_come():
 
 def test_another_kernel_computes_the_same_convolution():
     edited = plants.other_kernel(day_wheel.CONVOLUTION)
-    assert "with torch.backends.mkldnn.flags(enabled=False):\n            return F.conv2d(" in edited
+    without = "with torch.backends.mkldnn.flags(enabled=False):\n            return F.conv2d("
+    assert without in edited
     compile(edited, culprits.CONVOLUTION_FILE, "exec")

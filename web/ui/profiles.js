@@ -13,5 +13,6 @@ export async function newestProfiles() {
 /** Says plainly what these pages rest on. */
 export const notProfiled = (profiles, workloads) => note(
   "A few workloads are profiled each night, in turn, and all at blamed commits. So far there are ",
-  `profiles of ${new Set(profiles.map((p) => p.workload)).size} of ${count(workloads, "workload")}. `,
+  `profiles of ${new Set(profiles.map((p) => p.workload)).size} of `,
+  `${count(workloads, "workload")}. `,
   "What follows is of these.");

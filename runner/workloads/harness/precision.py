@@ -51,6 +51,6 @@ def quantised(module, inputs):
         try:
             observed = prepare_fx(module, get_default_qconfig_mapping(engine), inputs)
         except torch.fx.proxy.TraceError as error:
-            raise Unavailable(f"PyTorch cannot trace it to quantise it: {one_line(error)}") from error
+            raise Unavailable(f"PyTorch cannot trace it: {one_line(error)}") from error
         observed(*inputs)
         return convert_fx(observed)

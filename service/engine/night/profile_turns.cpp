@@ -55,16 +55,14 @@ ProfileTurns load_profile_turns(const EngineView& view, const std::vector<Job>& 
       const std::string key = turn_key(machine, workload);
       return std::pair(last.at(key), key);  // nullopt is before any job
     };
-    std::sort(workloads.begin(), workloads.end(), [&](const Workload& one, const Workload& other) {
-      return turn(one) < turn(other);
-    });
+    std::sort(workloads.begin(), workloads.end(),
+              [&](const Workload& one, const Workload& other) { return turn(one) < turn(other); });
     const auto is_same = [](const Workload& one, const Workload& other) {
       return one.name == other.name && one.version == other.version;
     };
     workloads.erase(std::unique(workloads.begin(), workloads.end(), is_same), workloads.end());
-    workloads.erase(
-        workloads.begin() + std::min<std::ptrdiff_t>(most, std::ssize(workloads)),
-        workloads.end());
+    workloads.erase(workloads.begin() + std::min<std::ptrdiff_t>(most, std::ssize(workloads)),
+                    workloads.end());
   }
   return turns;
 }

@@ -26,7 +26,7 @@ say(event="result", warmup_iterations=1, metrics={})
 
 }  // namespace
 
-TEST_CASE("bmax in a job's workload is the size with the largest throughput, found once a machine") {
+TEST_CASE("bmax in a job is the size with the largest throughput, found once a machine") {
   const Scratch scratch;
   std::string text = kProgram;
   text.replace(text.find("TRIED"), 5, (scratch / "tried").string());

@@ -52,7 +52,7 @@ TEST_CASE("The workloads of a class take turns at a profile, whether or not it w
   CHECK(storage::list_regressions(world.db, {}, {100, {}}).items.empty());
 }
 
-TEST_CASE("A night asks for no more profiles than it has workloads, and for none where none are wanted") {
+TEST_CASE("A night asks for no more profiles than it has workloads, or for none") {
   NightWorld world;
   world.config.night.profiles = GENERATE(0, 9);
   world.nightly("2026-08-19");
