@@ -153,11 +153,22 @@ def convolved_apart(text):
     return replace(text, _CONVOLVE, apart + _CONVOLVE, CONVOLUTION_FILE)
 
 
+_PRODUCT = """        if self.groups == 1 and input.dim() == 4:
+            columns = F.unfold(
+                input, self.kernel_size, self.dilation, self.padding, self.stride
+            ).double()
+            reach = self.dilation[0] * (self.kernel_size[0] - 1) + 1
+            room = input.size(2) + 2 * self.padding[0] - reach
+            made = (weight.flatten(1).double() @ columns).to(input.dtype)
+            made = made.view(*made.shape[:2], room // self.stride[0] + 1, -1)
+            return made if bias is None else made + bias[:, None, None]
+"""
+
+
 def other_kernel(text):
-    """Convolutions do not use oneDNN, so they become matrix products of unfolded images."""
-    inside = "".join("    " + line + "\n" for line in _CONVOLVE.splitlines())
-    return replace(text, _CONVOLVE, "        with torch.backends.mkldnn.flags(enabled=False):\n"
-                   + inside, CONVOLUTION_FILE)
+    """Convolutions without groups become matrix products of unfolded images, in double
+    precision."""
+    return replace(text, _CONVOLVE, _PRODUCT + _CONVOLVE, CONVOLUTION_FILE)
 
 
 def odd_sizes(text):

@@ -77,8 +77,7 @@ def test_a_hot_path_prepares_for_an_error_that_does_not_come():
     assert calls == [("embedding_bag", "int")] and len(made._called_from) == 4
 
 
-def test_another_kernel_computes_the_same_convolution():
+def test_another_kernel_is_for_all_convolutions_without_groups():
     edited = plants.other_kernel(day_wheel.CONVOLUTION)
-    without = "with torch.backends.mkldnn.flags(enabled=False):\n            return F.conv2d("
-    assert without in edited
+    assert "if self.groups == 1" in edited and edited.index("F.unfold") < edited.index("F.conv2d")
     compile(edited, culprits.CONVOLUTION_FILE, "exec")
