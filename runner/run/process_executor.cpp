@@ -166,6 +166,7 @@ ParsedRun ProcessExecutor::run_at_best_batch(const RunTask& task, std::stop_toke
   }
   ParsedRun done = run_sized(at_batch(entry, "b" + std::to_string(*batch)), *task.limits);
   done.settings["batch size of " + name] = std::to_string(*batch);
+  done.result.checksum.reset();  // that of another size, once it is searched for again
   if (done.result.profile) done.result.profile->workload = name;
   return done;
 }
