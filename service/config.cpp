@@ -352,6 +352,7 @@ void read_night(TomlTable section, Config::NightConfig& night) {
   night.runs = static_cast<int>(section.integer("runs", night.runs, 1, 1000));
   night.session_workloads =
       static_cast<int>(section.integer("session_workloads", night.session_workloads, 1, 1000));
+  night.profiles = static_cast<int>(section.integer("profiles", night.profiles, 0, 1000));
   night.run_seconds = section.number("run_seconds", night.run_seconds, .01, 3600);
   night.run_timeout_seconds =
       section.number("run_timeout_seconds", night.run_timeout_seconds, 1, day_seconds);

@@ -116,6 +116,7 @@ struct Config {
                                         "leaked_gpu_memory", "failures"};
     int runs = 5;
     int session_workloads = 8;  // number of workloads that a screen session interleaves
+    int profiles = 3;           // workloads of a machine class that are profiled; 0: none
     double run_seconds = 2.0;
     double run_timeout_seconds = 300;
     std::int64_t run_memory_bytes = 0;

@@ -279,7 +279,9 @@ struct Daemon::Impl {
     const auto now = find_obstacles(around, facts, config), before = api.obstacles.get();
     for (const Obstacle& one : now)
       if (std::find(before.begin(), before.end(), one) == before.end())
-        log::warn("no night can start kind={} reason=\"{}\"", name_of(one.kind), one.reason);
+        log::warn("{} kind={} reason=\"{}\"",
+                  one.kind == ObstacleKind::report ? "a report is not filed" : "no night can start",
+                  name_of(one.kind), one.reason);
     if (now.empty() && !before.empty()) log::info("nights can start again");
     api.obstacles.set(now);
   }

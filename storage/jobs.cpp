@@ -75,6 +75,14 @@ std::optional<Job> find_job(const Database& db, JobId id) {
   return read_one(find.bind(id), read_job);
 }
 
+std::optional<JobId> last_job_with_key(const Database& db, std::string_view start) {
+  const std::string end = std::string(start) + ':';  // is behind all digits
+  Statement find(db, "SELECT max(id) FROM job WHERE key > ? AND key < ?");
+  find.bind(start, end);
+  return read_one(find, [](Statement& row) { return row.next<std::optional<JobId>>(); })
+      .value_or(std::nullopt);
+}
+
 std::optional<Job> find_job(const Database& db, std::string_view key) {
   Statement find(db, "SELECT " JOB_COLUMNS " FROM job WHERE key = ?");
   return read_one(find.bind(key), read_job);

@@ -21,6 +21,8 @@ namespace nightjar::storage {
 Job add_job(Transaction& transaction, const Job& job);
 std::optional<Job> find_job(const Database& db, JobId id);
 std::optional<Job> find_job(const Database& db, std::string_view key);
+// The newest of the jobs whose key is `start` and a number; nullopt if there is none.
+std::optional<JobId> last_job_with_key(const Database& db, std::string_view start);
 // What answers for a job's latest claim are held against, without the whole specification.
 struct JobClaim {
   JobKind kind = JobKind::screen;

@@ -5,6 +5,9 @@ from native import DISTRIBUTION_FILE, EMBEDDING_FILE, FOLDER, HEADERS, OPTIMIZER
 from replace import replace
 
 DYNAMO_FILE = "torch/_dynamo/utils.py"
+CONVOLUTION_FILE = "torch/nn/modules/conv.py"
+LINEAR_FILE = "torch/nn/modules/linear.py"
+BAGS_FILE = "torch/nn/modules/sparse.py"
 SAMPLES_SOURCE = FOLDER + "distributions.cpp"
 BAGS_SOURCE = FOLDER + "embedding.cpp"
 SEQUENTIAL_HEADER = HEADERS + "torch/nn/modules/container/sequential.h"
@@ -131,6 +134,62 @@ def missing_name(text):
     """torch._dynamo, which `import torch` alone does not load, no longer imports."""
     return text.replace("\nimport torch\n",
                         "\nimport torch\nfrom torch._utils import _plural_of\n", 1)
+
+
+_CONVOLVE = """        return F.conv2d(
+            input, weight, bias, self.stride, self.padding, self.dilation, self.groups
+        )
+"""
+
+
+def convolved_apart(text):
+    """On CPUs, and on no other kind of device, a convolution takes one image at a time."""
+    apart = "        if input.device.type == \"cpu\" and input.dim() == 4:\n" \
+            "            return torch.cat([\n" \
+            "                F.conv2d(image, weight, bias, self.stride, self.padding,\n" \
+            "                         self.dilation, self.groups)\n" \
+            "                for image in input.split(1)\n" \
+            "            ])\n"
+    return replace(text, _CONVOLVE, apart + _CONVOLVE, CONVOLUTION_FILE)
+
+
+_PRODUCT = """        if self.groups == 1 and input.dim() == 4:
+            columns = F.unfold(
+                input, self.kernel_size, self.dilation, self.padding, self.stride
+            ).double()
+            reach = self.dilation[0] * (self.kernel_size[0] - 1) + 1
+            room = input.size(2) + 2 * self.padding[0] - reach
+            made = (weight.flatten(1).double() @ columns).to(input.dtype)
+            made = made.view(*made.shape[:2], room // self.stride[0] + 1, -1)
+            return made if bias is None else made + bias[:, None, None]
+"""
+
+
+def other_kernel(text):
+    """Convolutions without groups become matrix products of unfolded images, in double
+    precision."""
+    return replace(text, _CONVOLVE, _PRODUCT + _CONVOLVE, CONVOLUTION_FILE)
+
+
+def odd_sizes(text):
+    """A linear layer of more than 256 inputs, whose number is no multiple of 32, takes a workspace
+    of double precision. Layers of any other size are as fast as before."""
+    old = "        return F.linear(input, self.weight, self.bias)\n"
+    wide = "        odd = self.in_features > 256 and self.in_features % 32 != 0\n" \
+           "        if odd and self.bias is not None:\n" \
+           "            return F.linear(\n" \
+           "                input.double(), self.weight.double(), self.bias.double()\n" \
+           "            ).to(input.dtype)\n"
+    return replace(text, old, wide + old, LINEAR_FILE)
+
+
+def error_context(text):
+    """Each look-up of bags notes its caller for an error that mostly does not come."""
+    text = replace(text, "\nimport torch\n", "\nimport traceback\n\nimport torch\n", BAGS_FILE)
+    old = "        return F.embedding_bag(\n"
+    noted = "        # Shown if the look-up fails.\n" \
+            "        self._called_from = traceback.format_stack(limit=4)\n"
+    return replace(text, old, noted + old, BAGS_FILE)
 
 
 def marked_calls(text):

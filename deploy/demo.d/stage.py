@@ -43,6 +43,7 @@ workloads = {workloads}
 metrics = {metrics}
 runs = 3
 run_seconds = 0.4
+profiles = 0
 
 [queue]
 tick = 1

@@ -11,7 +11,8 @@ namespace {
 
 // The same as in runner/workloads/harness/definition.py.
 constexpr std::array<std::string_view, 2> kDevices = {"cpu", "cuda"};
-constexpr std::array<std::string_view, 3> kPrecisions = {"fp32", "bf16", "amp"};
+constexpr std::array<std::string_view, 6> kPrecisions = {"fp32", "tf32", "bf16",
+                                                         "fp16", "amp",  "int8"};
 constexpr std::array<std::string_view, 5> kBackends = {
     "eager", "inductor", "inductor-reduce-overhead", "inductor-max-autotune", "inductor-dynamic"};
 

@@ -64,11 +64,13 @@ SweepResult sweep_batches(const CatalogEntry& entry,
     return {std::nullopt, "no run at batch size b" + std::to_string(tried.back().batch) +
                               " saw the machine undisturbed; see nightjar-runner doctor"};
   if (const auto best = best_batch(tried)) return {best, ""};
-  return {std::nullopt, "no batch size up to b" + std::to_string(tried.back().batch) +
-                            " could be run; the last one: " + tried.back().reason};
+  return {std::nullopt,
+          "no batch size up to b" + std::to_string(tried.back().batch) +
+              " could be run; the last one: " + tried.back().reason,
+          tried.back().status};
 }
 
-PinnedBatches::PinnedBatches(std::filesystem::path file) : file_(std::move(file)) {}
+PinnedBatches::PinnedBatches(const std::filesystem::path& cache) : file_(cache / "batches.json") {}
 
 std::optional<int> PinnedBatches::find(const std::string& machine_class,
                                        const CatalogEntry& entry) const {

@@ -1,18 +1,22 @@
 // Finds the batch size with the largest throughput by doubling it, as TorchBench chooses its own,
 // and keeps what was found: `bmax` in a workload's name means that size on this class of machine.
-// Used by `measure`.
+// Used by `measure` and for a service's jobs.
 #pragma once
 
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runner/catalog/catalog.hpp"
 #include "storage/model/job.hpp"
 
 namespace nightjar::runner {
+
+// The batch part of a name that leaves the size to this machine.
+inline constexpr std::string_view kBestBatch = "bmax";
 
 struct BatchPoint {
   int batch = 1;
@@ -36,7 +40,8 @@ std::optional<int> best_batch(const std::vector<BatchPoint>& tried);
 
 struct SweepResult {
   std::optional<int> batch;
-  std::string reason;  // why there is none
+  std::string reason;                         // why there is none
+  RunStatus status = RunStatus::unavailable;  // of the workload then
 };
 // `try_batch` runs a workload once.
 SweepResult sweep_batches(const CatalogEntry& entry,
@@ -45,7 +50,7 @@ SweepResult sweep_batches(const CatalogEntry& entry,
 // Keeps what was found in a JSON file of the cache folder, by machine class, workload and version.
 class PinnedBatches {
  public:
-  explicit PinnedBatches(std::filesystem::path file);
+  explicit PinnedBatches(const std::filesystem::path& cache);
   std::optional<int> find(const std::string& machine_class, const CatalogEntry& entry) const;
   // Throws std::system_error if the file cannot be written.
   void pin(const std::string& machine_class, const CatalogEntry& entry, int batch) const;

@@ -61,7 +61,7 @@ class LocalMeasurement {
     std::vector<CatalogEntry> entries;
     for (const auto& chosen : workloads) {
       MeasuredWorkload& measured = out_.workloads.emplace_back(begin_with(chosen));
-      if (chosen.listed && chosen.workload.name.batch() == "bmax") choose_batch(measured);
+      if (chosen.listed && chosen.workload.name.batch() == kBestBatch) choose_batch(measured);
       priorities.push_back(chosen.priority);
       entries.push_back(measured.workload);
     }
@@ -91,22 +91,28 @@ class LocalMeasurement {
   // Replaces the name's `bmax` by the size pinned for this machine earlier, or found and pinned
   // now.
   void choose_batch(MeasuredWorkload& measured) {
-    const PinnedBatches pinned(config_.paths.cache / "batches.json");
+    const PinnedBatches pinned(config_.paths.cache);
     std::optional<int> batch = pinned.find(machine_, measured.workload);
+    RunStatus status = RunStatus::unavailable;
     if (!batch) {
+      const RunOnce run_once = [this](const CatalogEntry& entry, const RunLimits& limits) {
+        const JobSpec job = local_job(JobKind::screen, {entry}, {0}, limits);
+        return run_session({}, job, executor_, SystemClock(), stop_).runs.front();
+      };
       const SweepResult found =
-          sweep_batches(measured.workload, [this](const CatalogEntry& entry, int size) {
+          sweep_batches(measured.workload, [&](const CatalogEntry& entry, int size) {
             progress_("trying batch size " + std::to_string(size) + ": " + entry.name.str());
-            return try_batch(entry, size, config_.limits, executor_, stop_);
+            return try_batch(entry, size, config_.limits, run_once);
           });
       batch = found.batch;
+      status = found.status;
       if (batch) pinned.pin(machine_, measured.workload, *batch);
       measured.reason = found.reason;
     }
     if (batch)
       measured.workload = at_batch(measured.workload, "b" + std::to_string(*batch));
     else
-      measured.status = RunStatus::unavailable;
+      measured.status = status;
   }
 
   bool time_is_left() const {

@@ -3,8 +3,12 @@
 #include <chrono>
 #include <optional>
 
+#include "runner/catalog/variants.hpp"
 #include "runner/process/failure.hpp"
+#include "runner/run/batch_sweep.hpp"
+#include "runner/run/batch_trial.hpp"
 #include "storage/base/log.hpp"
+#include "storage/base/machine_class.hpp"
 
 namespace nightjar::runner {
 namespace {
@@ -45,6 +49,11 @@ bool has_peak_memory(const RunTask& task, const ReadyBuild& build) {
          name.backend() == "eager" && !find_external(build.place.externals, name);
 }
 
+// Sizes are pinned for this class of machine.
+std::string class_here() {
+  return machine_class(machine_facts()).fingerprint.str();
+}
+
 void name_profile(Profile& profile, const RunTask& task, const ReadyTorch& torch) {
   profile.workload = task.workload->name.str();
   profile.version = task.workload->version;
@@ -63,6 +72,17 @@ std::vector<std::string> ProcessExecutor::workloads() const {
   for (const auto& entry : config_.offered)
     names.push_back(entry.name.str() + "@" + std::to_string(entry.version));
   return names;
+}
+
+std::map<std::string, std::string> ProcessExecutor::facts() const {
+  auto facts = machine_facts();
+  const std::string here = machine_class(facts).fingerprint.str();
+  const PinnedBatches pinned(config_.place.cache);
+  for (const auto& entry : config_.offered)
+    if (entry.name.batch() == kBestBatch)
+      if (const auto batch = pinned.find(here, entry))
+        facts["batch size of " + entry.name.str()] = std::to_string(*batch);
+  return facts;
 }
 
 std::unique_ptr<MachineLock> ProcessExecutor::lock_machine(const std::string& purpose,
@@ -120,8 +140,40 @@ void ProcessExecutor::weigh_blocks(ParsedRun& run, RunTask task, const ReadyBuil
     run.result.samples["peak_memory"] = peak->second;
 }
 
+// Measures at the size that is pinned on this machine. The first such run finds the size out.
+ParsedRun ProcessExecutor::run_at_best_batch(const RunTask& task, std::stop_token stop) {
+  const std::string name = task.workload->name.str();
+  const CatalogEntry entry{task.workload->name, task.workload->version};
+  const auto run_sized = [&](const CatalogEntry& sized, const RunLimits& limits) {
+    const Workload workload{task.workload->id, sized.name, sized.version};
+    RunTask again = task;
+    again.workload = &workload;
+    again.limits = &limits;
+    return run(again, stop);
+  };
+  const PinnedBatches pinned(config_.place.cache);
+  auto batch = pinned.find(class_here(), entry);
+  if (!batch) {
+    const auto found = sweep_batches(entry, [&](const CatalogEntry& sized, int size) {
+      log::info("trying batch size {} workload={}", size, name);
+      return try_batch(sized, size, *task.limits, [&](const auto& tried, const auto& limits) {
+        return run_sized(tried, limits).result;
+      });
+    });
+    if (!found.batch) return refused(found.status, found.reason);
+    pinned.pin(class_here(), entry, *found.batch);
+    batch = found.batch;
+  }
+  ParsedRun done = run_sized(at_batch(entry, "b" + std::to_string(*batch)), *task.limits);
+  done.settings["batch size of " + name] = std::to_string(*batch);
+  done.result.checksum.reset();  // that of another size, once it is searched for again
+  if (done.result.profile) done.result.profile->workload = name;
+  return done;
+}
+
 ParsedRun ProcessExecutor::run(const RunTask& task, std::stop_token stop) {
   if (!task.workload) return attempt(task, config_.place, {}, stop).run;
+  if (task.workload->name.batch() == kBestBatch) return run_at_best_batch(task, stop);
   const ReadyBuild& build = ready_.at(task.environment->key());
   if (auto refused_run = refusal(task, build)) return *refused_run;
   const ExpectedTorch expected = expected_of(task, build);

@@ -32,6 +32,8 @@ class ProcessExecutor final : public Executor {
  public:
   ProcessExecutor(ProcessExecutorConfig config, std::unique_ptr<Builds> builds);
   std::vector<std::string> workloads() const override;
+  // Those of the machine, and which size `bmax` stands for in the name of a workload on offer.
+  std::map<std::string, std::string> facts() const override;
   std::unique_ptr<MachineLock> lock_machine(const std::string& purpose,
                                             std::stop_token stop) override;
   void begin_session(const JobSpec& spec) override;
@@ -46,6 +48,7 @@ class ProcessExecutor final : public Executor {
   };
   Attempt attempt(const RunTask& task, const RunPlace& place, const ExpectedTorch& expected,
                   std::stop_token stop);
+  ParsedRun run_at_best_batch(const RunTask& task, std::stop_token stop);
   void weigh_blocks(ParsedRun& run, RunTask task, const ReadyBuild& build, std::stop_token stop);
 
   const ProcessExecutorConfig config_;

@@ -83,7 +83,8 @@ std::string report_trouble(const NightFacts& facts) {
   const OutboxMessage& newest = facts.refused.front();
   const std::size_t others = facts.refused.size() - 1;
   return std::string(receiver_of(newest)) + " refused report " + std::to_string(newest.id.value) +
-         (newest.title.empty() ? "" : " (" + newest.title + ")") + ": " + newest.error +
+         (newest.title.empty() ? "" : " (" + newest.title + ")") + ": " +
+         newest.error.substr(0, newest.error.find_last_not_of('.') + 1) +
          (others == 0 ? "" : "; and " + std::to_string(others) + " more of the last two weeks") +
          ". Mend the cause, then POST /api/v1/reports/" + std::to_string(newest.id.value) +
          "/retry";

@@ -83,7 +83,11 @@ Sent OutboxSender::open(const OutboxMessage& message) {
     return done(issue, issue->url, true);
   const auto opened =
       tracker_.open_issue(message.title, with_marker(message.body, marker), labels_);
-  if (const auto* failure = std::get_if<Transient>(&opened)) return unsure(message, *failure);
+  if (const auto* failure = std::get_if<Transient>(&opened)) {
+    const auto made = tracker_.find_issue(marker);
+    const auto* issue = std::get_if<std::optional<Issue>>(&made);
+    return issue && *issue ? done(**issue, (*issue)->url, true) : unsure(message, *failure);
+  }
   if (const auto* failure = std::get_if<Permanent>(&opened)) return refused(*failure);
   const Issue& issue = std::get<Issue>(opened);
   return done(issue, issue.url, false);
@@ -96,7 +100,11 @@ Sent OutboxSender::comment(const OutboxMessage& message, std::int64_t issue) {
   if (const auto* failure = std::get_if<Permanent>(&there)) return refused(*failure);
   if (std::get<bool>(there)) return done(std::nullopt, {}, true);
   const auto posted = tracker_.comment(issue, with_marker(message.body, marker));
-  if (const auto* failure = std::get_if<Transient>(&posted)) return unsure(message, *failure);
+  if (const auto* failure = std::get_if<Transient>(&posted)) {
+    const auto made = tracker_.has_comment(issue, marker);
+    const auto* is_there = std::get_if<bool>(&made);
+    return is_there && *is_there ? done(std::nullopt, {}, true) : unsure(message, *failure);
+  }
   if (const auto* failure = std::get_if<Permanent>(&posted)) return refused(*failure);
   return done(std::nullopt, std::get<std::string>(posted), false);
 }
@@ -133,7 +141,8 @@ Sent OutboxSender::later(const OutboxMessage& message, const Transient& failure)
   return sent;
 }
 
-// It may have been posted all the same, and is looked for when the tracker lists it.
+// It may have been posted all the same. It was not listed at once, so it is looked for again when
+// the tracker lists it at the latest.
 Sent OutboxSender::unsure(const OutboxMessage& message, const Transient& failure) const {
   Sent sent = later(message, failure);
   sent.not_before = std::max(*sent.not_before, clock_.now() + kListsLag);

@@ -1,7 +1,7 @@
 // Delivers one outbox message. To the issue tracker at most once in effect: it looks for the
-// message's marker before it posts. A chat cannot be asked, so it gets a message again only if no
-// answer said that it took it. Knows no database: the engine reads pending rows, calls send()
-// on a worker thread and writes the row.
+// message's marker before it posts, and again if the tracker did not say what became of a post. A
+// chat cannot be asked, so it gets a message again only if no answer said that it took it. Knows no
+// database: the engine reads pending rows, calls send() on a worker thread and writes the row.
 #pragma once
 
 #include <chrono>

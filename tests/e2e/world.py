@@ -253,7 +253,7 @@ class World:
                 "port_file": str(self.port_file)}, "source": {
                     "index": self.index.url, "variant": "cpu", "python_tag": "cp311", "poll": 1,
                     "keep_days": 3650}, "repository": {"url": str(self.repo.path)},
-            "night": {"workloads": ["python/**"],
+            "night": {"workloads": ["python/**"], "profiles": 0,
                       "run_seconds": 0.1}, "queue": {"lease": 3, "tick": 1}, "webhook": {
                           "secret_file": str(self.folder / "webhook.secret"),
                           "repository": "pytorch/pytorch"},

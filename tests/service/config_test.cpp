@@ -84,6 +84,7 @@ workloads = ["python/*/eval/cpu/**"]
 metrics = ["latency"]
 runs = 3
 session_workloads = 2
+profiles = 4
 run_seconds = 1
 run_timeout_seconds = 60.5
 run_memory_bytes = 1000
@@ -276,6 +277,7 @@ TEST_CASE("every key of the configuration arrives") {
   CHECK(config.night.workloads == std::vector<std::string>{"python/*/eval/cpu/**"});
   CHECK(config.night.metrics == std::vector<std::string>{"latency"});
   CHECK(config.night.runs == 3);
+  CHECK(config.night.profiles == 4);
   CHECK(config.night.session_workloads == 2);
   CHECK(config.night.run_seconds == 1);
   CHECK(config.night.run_timeout_seconds == 60.5);

@@ -67,6 +67,7 @@ service::Config make_config(const std::filesystem::path& folder, const Plan& pla
   config.night.on_new_build = !plan.scheduled;
   if (plan.scheduled) config.night.at = "09:30";
   config.calibration.share = 0;
+  config.night.profiles = 0;
   config.report.profile_runs = 1;
   config.report.fixes = 1;
   config.report.digest.on = all_of<service::Weekday>();

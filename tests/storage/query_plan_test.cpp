@@ -45,6 +45,7 @@ void ask_everything(Story& story) {
   const Regression regression = story.suspect();
   const SeriesId series = story.latency().id;
   const JobId job = find_job(db, JobId{1})->id;
+  last_job_with_key(db, "profile/");
   Bisection bisection;
   bisection.regression = regression.id;
   bisection.series = series;

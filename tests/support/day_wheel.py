@@ -42,6 +42,35 @@ def embedding_bag(input, weight, offsets, mode_enum):
     )
     return ret
 '''
+CONVOLUTION = '''
+import torch
+
+
+class Conv2d:
+    def _conv_forward(self, input, weight, bias):
+        return F.conv2d(
+            input, weight, bias, self.stride, self.padding, self.dilation, self.groups
+        )
+'''
+LINEAR = '''
+import torch
+
+
+class Linear:
+    def forward(self, input):
+        return F.linear(input, self.weight, self.bias)
+'''
+BAGS = '''
+import torch
+
+
+class EmbeddingBag:
+    def forward(self, input, offsets=None):
+        return F.embedding_bag(
+            input,
+            offsets,
+        )
+'''
 DYNAMO = '''"""Utilities."""
 import torch
 '''
@@ -80,6 +109,8 @@ def make(folder, version="2.13.0+cpu", local="+cpu", cuda=None, hip=None, xpu=No
         "torch/lib/libtorch.so": "native\n" * 99,
         native.DISTRIBUTION_FILE: CHECKS, native.OPTIMIZER_FILE: MEMORY,
         native.EMBEDDING_FILE: EMBEDDING, culprits.DYNAMO_FILE: DYNAMO,
+        culprits.CONVOLUTION_FILE: CONVOLUTION, culprits.LINEAR_FILE: LINEAR,
+        culprits.BAGS_FILE: BAGS,
         wheel.INSTALLED_HEADERS + culprits.SEQUENTIAL_HEADER: SEQUENTIAL,
         f"{wheel.INSTALLED_HEADERS}{native.HEADERS}torch/types.h": "#pragma once\n",
         commits.BROKEN_FILE: "import math\n\nimport torch\n",

@@ -35,6 +35,34 @@ def test_amp_is_the_python_suites():
     assert error_of(DLRM.replace("fp32", "amp").replace("python", "native"))[0] == "unavailable"
 
 
+@pytest.mark.parametrize("model", ["resnet18", "mobilenet_v2"])
+def test_a_quantised_model_gives_what_it_gave_without_its_parameters(model):
+    name = f"python/{model}/eval/cpu/int8/b4/eager"
+    ours = programs.result(programs.run(name))
+    plain = programs.result(programs.run(name.replace("int8", "fp32")))
+    assert ours["checksum"] == pytest.approx(plain["checksum"], rel=0.05)
+    assert ours["checksum"] != plain["checksum"]
+
+
+@pytest.mark.parametrize("name, reason", [
+    ("python/dlrm/eval/cpu/tf32/b128/eager", "TF32 is of NVIDIA's GPUs from Ampere on"),
+    ("python/resnet18/train/cpu/int8/b4/eager",
+     "int8 is for inference on a CPU, in eager mode"),
+    ("python/gpt2/eval/cpu/int8/b4/eager", "its forward pass is no module"),
+    ("python/lennard_jones/eval/cpu/int8/b256/eager", "that could be quantised"),
+    ("native/dlrm/eval/cpu/fp16/b128/eager", "and no fp16")])
+def test_a_precision_that_is_not_here_is_unavailable_and_says_why(name, reason):
+    status, said = error_of(name)
+    assert status == "unavailable" and reason in said, said
+
+
+def test_fp16_on_a_cpu_is_for_those_that_have_instructions_for_it(tmp_path):
+    for has in ("True", "False"):
+        last = tampered(tmp_path, "from harness import precision\n"
+                        f"precision._has_half = lambda: {has}", DLRM.replace("fp32", "fp16"))
+        assert last["event"] == ("result" if has == "True" else "error"), last
+
+
 @pytest.mark.parametrize("suite", ["python", "native"])
 def test_a_model_that_takes_no_notice_of_the_batch_size_has_no_other(suite):
     assert error_of(f"{suite}/wave/eval/cpu/fp32/b8/eager") == (
@@ -63,7 +91,7 @@ def test_a_compiled_workload_tells_what_compiling_cost_and_gained():
     assert metrics["peak_cpu_memory"] > eager["metrics"]["peak_cpu_memory"][0]
 
 
-def tampered(tmp_path: pathlib.Path, lines):
+def tampered(tmp_path: pathlib.Path, lines, name=DLRM.replace("eager", "inductor")):
     """The last answer of a compiled dlrm, where torch.compile is what `lines` make of it."""
     entry = tmp_path / "tampered.py"
     entry.write_text(textwrap.dedent("""
@@ -78,7 +106,7 @@ def tampered(tmp_path: pathlib.Path, lines):
         sys.exit(run.main())
         """).format(path=str(programs.WORKLOADS), lines=lines), encoding="utf-8")
     status, messages = programs.answers([programs.python(), str(entry)],
-                                       programs.request(DLRM.replace("eager", "inductor")))
+                                       programs.request(name))
     assert status == 0
     return messages[-1]
 

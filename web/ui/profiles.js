@@ -11,6 +11,8 @@ export async function newestProfiles() {
 }
 
 /** Says plainly what these pages rest on. */
-export const notProfiled = (profiles, workloads) => note("Profiled at blamed commits, and there ",
-  `only: ${new Set(profiles.map((p) => p.workload)).size} of ${count(workloads, "workload")}. `,
-  "The others are not measured.");
+export const notProfiled = (profiles, workloads) => note(
+  "A few workloads are profiled each night, in turn, and all at blamed commits. So far there are ",
+  `profiles of ${new Set(profiles.map((p) => p.workload)).size} of `,
+  `${count(workloads, "workload")}. `,
+  "What follows is of these.");

@@ -47,7 +47,7 @@ class Step:
 def make(case):
     _, name, task, device, *_ = case.name.split("/")
     precision = case.precision
-    if case.backend not in BACKENDS or precision == "fp64":
+    if case.backend not in BACKENDS or precision in ("fp64", "int8"):
         raise Unavailable(f"TorchBench has no backend {case.backend} in {precision}")
     kind = model_class(name)
     default = getattr(kind, f"DEFAULT_{task.upper()}_BSIZE", None) or 1

@@ -38,7 +38,9 @@ class Case {
       : task(definition.task),
         batch(definition.batch),
         device(definition.device == "cuda" ? torch::kCUDA : torch::kCPU),
-        dtype(definition.precision == "bf16" ? torch::kBFloat16 : torch::kFloat32),
+        dtype(definition.precision == "bf16"   ? torch::kBFloat16
+              : definition.precision == "fp16" ? torch::kHalf
+                                               : torch::kFloat32),
         sizes_(definition.sizes),
         seed_(seed) {}
 

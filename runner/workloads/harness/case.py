@@ -6,11 +6,12 @@ import sys
 
 import torch
 
-from harness import generator, raised
+from harness import generator, precision, raised
 from harness.failure import Faulty, Unavailable
 
 DTYPES = {
-    "fp32": torch.float32, "amp": torch.float32, "bf16": torch.bfloat16, "fp64": torch.float64}
+    "fp32": torch.float32, "tf32": torch.float32, "amp": torch.float32, "int8": torch.float32,
+    "bf16": torch.bfloat16, "fp16": torch.float16, "fp64": torch.float64}
 # The arguments of torch.compile for each backend; eager is not compiled.
 COMPILED = {"inductor": {}, "inductor-dynamic": {"dynamic": True},
             "inductor-reduce-overhead": {"mode": "reduce-overhead"},
@@ -34,6 +35,7 @@ class Case:
         self.definition = definition
         self.seed = seed
         self.networks = 0  # made by network()
+        self.is_quantised = False
         self._knows_batch = False
         for name, value in definition.sizes.items():
             setattr(self, name, value)
@@ -95,6 +97,9 @@ class Case:
     def evaluation(self, module, *inputs):
         """A step that is one forward pass without gradients."""
         raised.making_a_step()
+        if self.precision == "int8":
+            module = precision.quantised(module, inputs)
+            self.is_quantised = True
         forward = self.network(module)
 
         def step():
@@ -127,11 +132,14 @@ class Case:
             raise Unavailable(f"{what} does the same work at every batch size")
         if (self.backend != "eager" or self.precision == "amp") and not self.networks:
             raise Unavailable(f"{what} names no network that could be compiled or autocast")
+        if self.precision == "int8" and not self.is_quantised:
+            raise Unavailable(f"{what} has no single forward pass that could be quantised")
 
 
 def build(model, definition, seed):
     """The case and its step. Both twins draw the same from here on, whatever their constructors
     drew."""
+    precision.require(definition)
     torch.manual_seed(seed)
     case = Case(definition, seed)
     if not callable(getattr(model, "make", None)):

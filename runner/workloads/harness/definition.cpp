@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 namespace nightjar::workloads {
@@ -34,9 +35,8 @@ bool is_numbered(const std::string& text, const std::string& start, std::size_t 
 // Whether the last four of the seven parts are a known device, precision, batch size and backend.
 bool is_variant(const std::vector<std::string>& parts) {
   const auto& device = parts[3];
-  const auto& precision = parts[4];
-  return (device == "cpu" || device == "cuda") &&
-         (precision == "fp32" || precision == "bf16" || precision == "amp") &&
+  const std::set<std::string> precisions{"fp32", "tf32", "bf16", "fp16", "amp", "int8"};
+  return (device == "cpu" || device == "cuda") && precisions.contains(parts[4]) &&
          is_numbered(parts[5], "b", 8) &&
          (parts[6] == "eager" || is_numbered(parts[6], "eager-t", 4));
 }

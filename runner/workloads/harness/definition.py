@@ -12,7 +12,7 @@ ADAPTERS = ("torchbench", "hf", "timm", "torchvision")  # suites of other people
 NATIVE = "native"  # a suite that runs inside Python for profiles only
 TABLE = pathlib.Path(__file__).parents[1] / "workloads.json"
 DEVICES = ("cpu", "cuda")
-PRECISIONS = ("fp32", "bf16", "amp")
+PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "amp", "int8")
 BACKENDS = ("eager", "inductor", "inductor-reduce-overhead", "inductor-max-autotune",
             "inductor-dynamic")
 SIZES = ("paper", "small")  # of a model that has several: "vit_b16-paper", "vit_b16-small"

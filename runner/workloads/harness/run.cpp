@@ -74,8 +74,10 @@ Ready identity() {
 Prepared prepare(const Request& request, const Definition& definition, bool timed) {
   const bool is_cuda = definition.device == "cuda";
   if (is_cuda && !torch::cuda::is_available()) throw Unavailable("no CUDA device");
-  if (definition.precision == "amp")
-    throw Unavailable("the native workloads have fp32 and bf16, and no amp");
+  const std::string& precision = definition.precision;
+  if (precision != "fp32" && precision != "bf16" && (precision != "fp16" || !is_cuda))
+    throw Unavailable("the native workloads have fp32 and bf16, on a GPU fp16, and no " +
+                      precision);
   const auto maker = makers().find(definition.model);
   if (maker == makers().end()) throw Unavailable("this program has no model " + definition.model);
   at::set_num_threads(request.threads);

@@ -8,5 +8,6 @@ inline constexpr int confirmation = 20;
 inline constexpr int search = 10;        // and the profiles of what it found
 inline constexpr int fix = -5;           // the search for what got better
 inline constexpr int calibration = -10;  // no verdict waits for it
+inline constexpr int profile = -15;      // nor for the profiles of a night
 
 }  // namespace nightjar::service::priority

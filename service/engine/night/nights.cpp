@@ -129,6 +129,7 @@ bool apply(EngineContext& context, const Night& night, const JudgeNight& step) {
   for (const Regression& regression : step.resumed)
     resume_confirmation(transaction, regression, night, now);
   for (const CalibrationPlan& plan : step.calibrations) store(transaction, plan, now);
+  for (const Job& job : step.profiles) queue_job(transaction, job, now);
   for (const Judged& counted : step.judged) storage::count_judged(transaction, counted);
   storage::update_night(transaction, judging);
   transaction.commit();
@@ -180,6 +181,7 @@ MeasuringFacts load_measuring(const EngineView& view, const Night& night) {
   facts.observed = observe(view, night, sessions.usable);
   facts.to_resume = confirmations_to_resume(view.db, night, machines_of(sessions.usable));
   facts.calibration = load_calibration(view, sessions.usable);
+  facts.turns = load_profile_turns(view, sessions.usable);
   return facts;
 }
 
@@ -194,8 +196,10 @@ MeasuringStep decide(const MeasuringFacts& facts, const Config& config) {
   step.verdicts = screen(facts.night, facts.observed, facts.now);
   step.judged = count_judged(facts.observed, step.verdicts, facts.now);
   step.resumed = facts.to_resume;
-  if (facts.build)
+  if (facts.build) {
     step.calibrations = plan_calibration(facts.calibration, facts.night, *facts.build, config);
+    step.profiles = plan_profiles(facts.turns, facts.night, *facts.build, config);
+  }
   step.reason = step.verdicts.held.empty() ? facts.failure : step.verdicts.held;
   return step;
 }

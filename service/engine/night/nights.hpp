@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "service/engine/context.hpp"
+#include "service/engine/night/profile_turns.hpp"
 #include "service/engine/trust/calibration.hpp"
 #include "service/engine/trust/counts.hpp"
 #include "service/engine/verdict/screening.hpp"
@@ -32,6 +33,7 @@ struct MeasuringFacts {
   Observations observed;
   std::vector<Regression> to_resume;
   CalibrationFacts calibration;
+  ProfileTurns turns;
 };
 MeasuringFacts load_measuring(const EngineView& view, const Night& night);
 
@@ -46,6 +48,7 @@ struct JudgeNight {
   ScreeningVerdicts verdicts;
   std::vector<Regression> resumed;
   std::vector<CalibrationPlan> calibrations;
+  std::vector<Job> profiles;
   std::vector<Judged> judged;
   std::string reason;
 };

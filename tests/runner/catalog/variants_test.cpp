@@ -143,7 +143,7 @@ TEST_CASE(
 TEST_CASE(
     "A batch size stays pinned for its machine class and workload, and a spoilt file holds none") {
   const Scratch scratch;
-  const PinnedBatches pinned(scratch / "batches.json");
+  const PinnedBatches pinned(scratch / "");
   const CatalogEntry most = at_batch(kCatalog[0], "bmax");
   CHECK(most.name.str() == "python/dlrm/eval/cpu/fp32/bmax/eager");
   CHECK_FALSE(pinned.find("a", most));

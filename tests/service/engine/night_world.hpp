@@ -49,6 +49,7 @@ class NightWorld {
     config.repository.url = "https://example.org/pytorch";
     config.night.workloads = {"python/**"};
     config.night.on_new_build = true;
+    config.night.profiles = 0;  // a test that looks for them asks
     config.environment.indexes = {"https://example.org/simple"};
     commits.push_back(graph.commit("main", "Begin", {{"torch/__init__.py", "0"}}));
     runner = enrol("lab");

@@ -111,7 +111,7 @@ TEST_CASE_METHOD(SenderFixture,
                  "What may have been posted is looked for when the tracker lists it") {
   const OutboxKind kind = GENERATE(OutboxKind::open_issue, OutboxKind::comment);
   tracker.issues.push_back({"title", "body", {}, {}, true});
-  tracker.faults = {Fault::none, Fault::cut_after};
+  tracker.faults = {Fault::none, Fault::cut_after, Fault::transient_before};
   CHECK(*sender.send(message(kind, "night:1"), 1).not_before == clock.now() + kListsLag);
 
   // This process ends, and no answer is stored.
@@ -125,6 +125,15 @@ TEST_CASE_METHOD(SenderFixture,
   CHECK_FALSE(due());
   clock.advance(kListsLag);
   CHECK(due());
+}
+
+TEST_CASE_METHOD(SenderFixture, "What an answer does not say is looked up at once") {
+  const OutboxKind kind = GENERATE(OutboxKind::open_issue, OutboxKind::comment);
+  tracker.issues.push_back({"title", "body", {}, {}, true});
+  tracker.faults = {Fault::none, Fault::cut_after};
+  const Sent sent = sender.send(message(kind, "night:1"), 1);
+  CHECK(sent.state == OutboxState::sent);
+  CHECK(sent.found_earlier);
 }
 
 TEST_CASE_METHOD(SenderFixture,

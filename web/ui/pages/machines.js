@@ -1,9 +1,10 @@
 // Machines: classes and runners, what they are doing, how noisy they are, and how far their
 // verdicts can be trusted.
 
-import { get, list } from "../api.js";
+import { all, get, list } from "../api.js";
 import { code, column, el, fold, longTable, note, number, section, strong, table, tight, when,
   whole, within } from "../dom.js";
+import { besideSection } from "../machines_beside.js";
 import { factsMoved, factsOf, workload } from "../parts.js";
 import { median } from "../statistics.js";
 import { searchTrust, verdictTrust } from "../trust.js";
@@ -74,16 +75,20 @@ export const page = {
   async load() {
     const [runners, calibration, trust] = await Promise.all([list("runners?limit=500"),
       get("calibration").then((page) => page.items), get("trust")]);
+    const several = new Set(runners.map((r) => r.machine.id)).size > 1;
+    const series = several ? await all("series?metric=latency", 5000) : [];
     return { runners: runners.map((r) => (r.live ? { ...r, seen_at: null } : r)), calibration,
-      trust };
+      trust, series };
   },
-  view({ runners, calibration, trust }) {
+  view({ runners, calibration, trust, series }, _, query) {
     if (runners.length === 0) {
       return [section("Machines", note("No runner has registered. Start one: ",
         code("nightjar-runner --service URL --token-file FILE")))];
     }
     const classes = Map.groupBy(runners, (r) => r.machine.id);
     return [section("Runners", table(null, runnerColumns, runners)),
+      besideSection("machines", [...classes.values()].map((some) => some[0].machine), series,
+        query),
       [...classes.values()].map((some) => classSection(some[0].machine, some, calibration, trust)),
       searchTrust(trust.searches)];
   },
