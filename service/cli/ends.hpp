@@ -21,6 +21,15 @@ struct LevelEstimate {
 // Hodges-Lehmann location of a commit's runs; nullopt without any.
 std::optional<LevelEstimate> level_of(const std::vector<bisect::SearchRun>& runs, int commit);
 
+// The failure rate of the runs of the commits first..last, with Wilson's score interval; nullopt
+// without any.
+std::optional<LevelEstimate> failure_rate_of(const std::vector<bisect::SearchRun>& runs, int first,
+                                             int last);
+// The smallest failure rate that would have shown by a failure in so many runs, with probability
+// kPower.
+double smallest_rate_seen(int runs);
+
+// Of failures the levels are rates, and there is no change.
 struct Ends {
   LevelEstimate good, bad;
   bisect::Ratio change;  // after/before
@@ -30,6 +39,7 @@ struct Ends {
 
 // nullopt unless both ends have two runs. `seeks_less`: a change searched for is a ratio under 1.
 std::optional<Ends> ends_of(const bisect::SearchLog& log, bool seeks_less);
+std::optional<Ends> failure_ends_of(const bisect::SearchLog& log);
 
 // The ends certainly (99 %) differ in the direction searched for, and by less than `threshold`.
 bool differ_below(const bisect::SearchLog& log, bool seeks_less, double threshold);
