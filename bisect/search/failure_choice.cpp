@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::size_t kMostCases = 40;  // the likeliest hypotheses are told apart
 constexpr double kFewestChance = .01;   // of a step in a gap, for the gap to be looked into
+constexpr double kAsGood = .9;          // of the best worth: then more runs at once cost less time
 constexpr std::array<int, 6> kBatches{1, 2, 4, 8, 16, 32};
 
 // The rate at which a commit fails if this case holds.
@@ -113,12 +114,14 @@ class Chooser {
       cases.push_back({one.share * (inside ? 1 - share : 1), one.rate[segment]});
       if (inside) cases.push_back({one.share * share, one.rate[segment + 1]});
     }
-    for (const int runs : kBatches) {
-      const double worth = information(cases, runs) / (runs + cost);
-      if (worth <= most_) continue;
-      most_ = worth;
-      best_ = {commit, runs};
-    }
+    std::array<double, kBatches.size()> worth{};
+    for (std::size_t i = 0; i < kBatches.size(); ++i)
+      worth[i] = information(cases, kBatches[i]) / (kBatches[i] + cost);
+    const double most = *std::max_element(worth.begin(), worth.end());
+    if (most <= most_) return;
+    most_ = most;
+    for (std::size_t i = 0; i < kBatches.size(); ++i)
+      if (worth[i] >= kAsGood * most) best_ = {commit, kBatches[i]};
   }
 
   const FailureData& data_;

@@ -14,7 +14,7 @@ constexpr double kClaimFrom = .8, kNothingFrom = .1;  // from here on a claim is
 constexpr double kMostFurther = .10;     // chance of a further step that an answer leaves open
 constexpr double kOddsToConfirm = 1.6;   // log odds of fresh runs alone, about 5 to 1
 constexpr int kFewestFresh = 3;          // runs of each side in a confirmation
-constexpr int kMostAtOnce = 16;          // runs until the posterior is asked again
+constexpr int kMostAtOnce = 4;          // runs until the posterior is asked again
 
 struct FailureClaim {
   std::vector<int> gaps;

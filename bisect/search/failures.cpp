@@ -19,7 +19,7 @@ using Rates = std::array<double, kRates>;
 // Values and prior weights of the rates. Half of the good commits never fail; otherwise a rate is
 // as probable as any other on a logarithmic scale, up to the usual flakes.
 struct Grid {
-  Rates rate{}, good{}, common{};
+  Rates rate{}, log_fails{}, log_passes{}, good{}, common{};
   std::array<Rates, kRates> rise{}, fall{};  // P(rate after | rate before)
 
   explicit Grid(double least) {
@@ -28,6 +28,10 @@ struct Grid {
       rate[i] = .001 * std::pow(500.0, static_cast<double>(i) / (low - 1));
     for (std::size_t i = low; i < kRates; ++i)
       rate[i] = 1 - .5 * std::pow(.002, static_cast<double>(i - low + 1) / (kRates - low));
+    for (std::size_t i = 0; i < kRates; ++i) {
+      log_fails[i] = std::log(rate[i]);
+      log_passes[i] = std::log1p(-rate[i]);
+    }
     double sum = 0;
     for (std::size_t i = 0; i < kRates; ++i) sum += good[i] = std::exp(-rate[i] / kUsualFlakes);
     for (double& weight : good) weight *= .5 / sum;
@@ -66,7 +70,7 @@ struct Scaled {
 Scaled likelihood(const Grid& grid, FailureCounts runs) {
   Scaled out;
   for (std::size_t i = 0; i < kRates; ++i)
-    out.each[i] = runs.failed * std::log(grid.rate[i]) + runs.passed * std::log1p(-grid.rate[i]);
+    out.each[i] = runs.failed * grid.log_fails[i] + runs.passed * grid.log_passes[i];
   out.log = *std::max_element(out.each.begin(), out.each.end());
   for (double& value : out.each) value = std::exp(value - out.log);
   return out;
