@@ -34,9 +34,10 @@ class Search {
               options.build,
               options.direction,
               options.find,
-              options.threshold},
+              options.threshold,
+              options.paths},
         trees_(repository_, options, stop) {
-    commits_ = repository_.range(name_.good, name_.bad);
+    commits_ = repository_.range(name_.good, name_.bad, options.paths);
     commits_.insert(commits_.begin(), name_.good);
     log_.commits = static_cast<int>(commits_.size()) - 1;
     find_place();

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace nightjar::cli {
 
@@ -12,6 +13,7 @@ struct BisectOptions {
   std::string good, bad;  // revisions
   std::string measure;    // prints one number as its last line, or fails; 125: untestable
   std::string build;      // once a commit; failure: untestable. Empty: nothing to build
+  std::vector<std::string> paths;  // only commits that changed one of them; empty: all commits
   double threshold = .07;
   std::string direction = "lower";  // which number is better, or "higher"
   std::string find = "worse";       // what is searched for, or "better", or "broken"
