@@ -12,9 +12,10 @@
 
 namespace nightjar::bisect {
 
-// One run: a value > 0 in the metric's unit, where smaller is better (but see of_failures). It was measured in `session`
-// (0, 1, ... in order of time) on `commit` (0 is the good end, N the bad end). `wheel` is the
-// compiled build that the commit's files were laid over, if the log has wheels.
+// One run: a value > 0 in the metric's unit, where smaller is better (but see of_failures). It was
+// measured in `session` (0, 1, ... in order of time) on `commit` (0 is the good end, N the bad
+// end). `wheel` is the compiled build that the commit's files were laid over, if the log has
+// wheels.
 struct SearchRun {
   int session = 0;
   int commit = 0;

@@ -17,7 +17,7 @@ struct Case {
   double share = 0, rate = 0;
 };
 
-bool holds(const std::vector<int>& list, int commit) {
+bool is_listed(const std::vector<int>& list, int commit) {
   return std::find(list.begin(), list.end(), commit) != list.end();
 }
 
@@ -54,10 +54,10 @@ double information(const std::vector<Case>& cases, int runs) {
   return entropy_of_count(runs, all) - known / total;
 }
 
-class Chooser {
+class FailureChooser {
  public:
-  Chooser(const FailureData& data, const std::vector<FailureHypothesis>& hypotheses,
-          const SearchLog& log, const SearchPolicy& policy)
+  FailureChooser(const FailureData& data, const std::vector<FailureHypothesis>& hypotheses,
+                 const SearchLog& log, const SearchPolicy& policy)
       : data_(data), hypotheses_(hypotheses), log_(log), policy_(policy) {}
 
   FailureChoice operator()() {
@@ -93,13 +93,13 @@ class Chooser {
     int best = -1;
     for (int c = from + 1; c < to; ++c) {
       below += prior_of(c);
-      if (holds(log_.untestable, c)) continue;
+      if (is_listed(log_.untestable, c)) continue;
       if (best < 0 || std::abs(below / all - .5) < std::abs(share - .5)) {
         best = c;
         share = below / all;
       }
     }
-    const bool needs_build = best >= 0 && !holds(log_.built, best);
+    const bool needs_build = best >= 0 && !is_listed(log_.built, best);
     if (best >= 0) consider(best, gap, share, needs_build ? policy_.build_cost : 0);
   }
 
@@ -137,7 +137,7 @@ class Chooser {
 FailureChoice choose_failure_run(const FailureData& data,
                                  const std::vector<FailureHypothesis>& hypotheses,
                                  const SearchLog& log, const SearchPolicy& policy) {
-  return Chooser(data, hypotheses, log, policy)();
+  return FailureChooser(data, hypotheses, log, policy)();
 }
 
 }  // namespace nightjar::bisect::search

@@ -11,9 +11,9 @@ namespace {
 using Outcome = Answer::Outcome;
 
 constexpr double kClaimFrom = .8, kNothingFrom = .1;  // from here on a claim is confirmed
-constexpr double kMostFurther = .10;     // chance of a further step that an answer leaves open
-constexpr double kOddsToConfirm = 1.6;   // log odds of fresh runs alone, about 5 to 1
-constexpr int kFewestFresh = 3;          // runs of each side in a confirmation
+constexpr double kMostFurther = .10;    // chance of a further step that an answer leaves open
+constexpr double kOddsToConfirm = 1.6;  // log odds of fresh runs alone, about 5 to 1
+constexpr int kFewestFresh = 3;         // runs of each side in a confirmation
 constexpr int kMostAtOnce = 4;          // runs until the posterior is asked again
 
 struct FailureClaim {
@@ -199,9 +199,8 @@ class FailureSearch {
       if (chance > .001)
         out.cells.push_back({data_.commits[g] + 1, data_.commits[g + 1], std::min(chance, 1.0)});
     }
-    std::stable_sort(out.cells.begin(), out.cells.end(), [](const auto& a, const auto& b) {
-      return a.probability > b.probability;
-    });
+    std::stable_sort(out.cells.begin(), out.cells.end(),
+                     [](const auto& a, const auto& b) { return a.probability > b.probability; });
     return out;
   }
 

@@ -76,18 +76,18 @@ Scaled likelihood(const Grid& grid, FailureCounts runs) {
   return out;
 }
 
-FailureCounts between(const FailureData& data, int from, int to) {
+FailureCounts runs_between(const FailureData& data, int from, int to) {
   const auto a = static_cast<std::size_t>(from), b = static_cast<std::size_t>(to);
   return {data.failed[b] - data.failed[a], data.passed[b] - data.passed[a]};
 }
 
-double product(const Rates& a, const Rates& b) {
+double inner_product(const Rates& a, const Rates& b) {
   double sum = 0;
   for (std::size_t i = 0; i < kRates; ++i) sum += a[i] * b[i];
   return sum;
 }
 
-Rates times(const Rates& a, const Rates& b) {
+Rates elementwise(const Rates& a, const Rates& b) {
   Rates out{};
   for (std::size_t i = 0; i < kRates; ++i) out[i] = a[i] * b[i];
   return out;
@@ -137,49 +137,50 @@ class Evidence {
   Evidence(const FailureData& data, double least) : data_(data), grid_(grid_of(least)) {
     const int ranks = data.gaps() + 1;
     for (int gap = 0; gap < data.gaps(); ++gap) {
-      before_.push_back(forward(grid_, likelihood(grid_, between(data, 0, gap + 1))));
-      after_.push_back(backward(grid_, likelihood(grid_, between(data, gap + 1, ranks))));
+      before_.push_back(forward(grid_, likelihood(grid_, runs_between(data, 0, gap + 1))));
+      after_.push_back(backward(grid_, likelihood(grid_, runs_between(data, gap + 1, ranks))));
     }
   }
 
   FailureHypothesis none() const {
-    const Scaled all = likelihood(grid_, between(data_, 0, data_.gaps() + 1));
-    const double sum = product(grid_.common, all.each);
+    const Scaled all = likelihood(grid_, runs_between(data_, 0, data_.gaps() + 1));
+    const double sum = inner_product(grid_.common, all.each);
     FailureHypothesis out;
     out.share = std::log(kNothing) + all.log + std::log(sum);
-    out.rate.fill(product(times(grid_.common, all.each), grid_.rate) / sum);
+    out.rate.fill(inner_product(elementwise(grid_.common, all.each), grid_.rate) / sum);
     return out;
   }
 
   FailureHypothesis one(int gap) const {
     const auto g = static_cast<std::size_t>(gap);
-    const Scaled rest = likelihood(grid_, between(data_, gap + 1, data_.gaps() + 1));
+    const Scaled rest = likelihood(grid_, runs_between(data_, gap + 1, data_.gaps() + 1));
     const Message& first = before_[g];
-    const double sum = product(first.all, rest.each);
+    const double sum = inner_product(first.all, rest.each);
     FailureHypothesis out;
     out.gaps = {gap, -1};
     out.share = std::log((1 - kNothing) * (1 - kPair) * data_.mass[g]) + first.log + rest.log +
                 std::log(sum);
-    const double after = product(times(first.all, rest.each), grid_.rate) / sum;
-    out.rate = {product(first.weighted, rest.each) / sum, after, after};
-    out.rises = {product(first.rises, rest.each) / sum, 0};
+    const double after = inner_product(elementwise(first.all, rest.each), grid_.rate) / sum;
+    out.rate = {inner_product(first.weighted, rest.each) / sum, after, after};
+    out.rises = {inner_product(first.rises, rest.each) / sum, 0};
     return out;
   }
 
   FailureHypothesis two(int gap, int later) const {
     const auto g = static_cast<std::size_t>(gap), h = static_cast<std::size_t>(later);
-    const Scaled middle = likelihood(grid_, between(data_, gap + 1, later + 1));
+    const Scaled middle = likelihood(grid_, runs_between(data_, gap + 1, later + 1));
     const Message &first = before_[g], &last = after_[h];
-    const Rates left = times(first.all, middle.each), right = times(last.all, middle.each);
-    const double sum = product(left, last.all);
+    const Rates left = elementwise(first.all, middle.each),
+                right = elementwise(last.all, middle.each);
+    const double sum = inner_product(left, last.all);
     FailureHypothesis out;
     out.gaps = {gap, later};
     out.share = std::log((1 - kNothing) * kPair * 2 * data_.mass[g] * data_.mass[h]) + first.log +
                 middle.log + last.log + std::log(sum);
-    out.rate = {product(first.weighted, right) / sum,
-                product(times(left, last.all), grid_.rate) / sum,
-                product(left, last.weighted) / sum};
-    out.rises = {product(first.rises, right) / sum, product(left, last.rises) / sum};
+    out.rate = {inner_product(first.weighted, right) / sum,
+                inner_product(elementwise(left, last.all), grid_.rate) / sum,
+                inner_product(left, last.weighted) / sum};
+    out.rises = {inner_product(first.rises, right) / sum, inner_product(left, last.rises) / sum};
     return out;
   }
 
@@ -228,8 +229,7 @@ std::vector<FailureHypothesis> infer_failures(const FailureData& data, double le
   std::vector<FailureHypothesis> out{evidence.none()};
   for (int gap = 0; gap < data.gaps(); ++gap) {
     out.push_back(evidence.one(gap));
-    for (int later = gap + 1; later < data.gaps(); ++later)
-      out.push_back(evidence.two(gap, later));
+    for (int later = gap + 1; later < data.gaps(); ++later) out.push_back(evidence.two(gap, later));
   }
   std::erase_if(out, [](const auto& one) { return !std::isfinite(one.share); });
   std::stable_sort(out.begin(), out.end(),
@@ -246,8 +246,8 @@ double log_odds_of_rise(FailureCounts good, FailureCounts bad, double least) {
   const Scaled all = likelihood(grid, {good.failed + bad.failed, good.passed + bad.passed});
   const Message first = forward(grid, likelihood(grid, good));
   const Scaled after = likelihood(grid, bad);
-  return first.log + after.log + std::log(product(first.rises, after.each)) - all.log -
-         std::log(product(grid.common, all.each));
+  return first.log + after.log + std::log(inner_product(first.rises, after.each)) - all.log -
+         std::log(inner_product(grid.common, all.each));
 }
 
 }  // namespace nightjar::bisect::search

@@ -25,9 +25,9 @@ FailureData pack_failures(const SearchLog& log);
 // Up to two steps of the failure rate, the second in a later gap; -1: there is none.
 struct FailureHypothesis {
   std::array<int, 2> gaps{-1, -1};
-  double share = 0;                 // its probability
-  std::array<double, 3> rate{};     // expected before, between and after its steps
-  std::array<double, 2> rises{};    // P(the step is a rise)
+  double share = 0;               // its probability
+  std::array<double, 3> rate{};   // expected before, between and after its steps
+  std::array<double, 2> rises{};  // P(the step is a rise)
 
   int steps() const { return (gaps[0] >= 0) + (gaps[1] >= 0); }
   bool has(int gap) const { return gaps[0] == gap || gaps[1] == gap; }

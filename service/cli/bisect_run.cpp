@@ -189,19 +189,19 @@ class Search {
   }
 
   SearchReport report_of(const Answer& answer, const bisect::Belief& belief) const {
-    SearchReport report{options_,
-                        answer.outcome,
-                        {},
-                        {},
-                        answer.rule,
-                        seeks_failures(options_) ? failure_ends_of(log_)
-                                                 : ends_of(log_, seeks_less(options_)),
-                        name_.good,
-                        name_.bad,
-                        log_.runs.size(),
-                        trees_.builds(),
-                        {},
-                        is_kept_ ? file_ : std::filesystem::path()};
+    SearchReport report{
+        options_,
+        answer.outcome,
+        {},
+        {},
+        answer.rule,
+        seeks_failures(options_) ? failure_ends_of(log_) : ends_of(log_, seeks_less(options_)),
+        name_.good,
+        name_.bad,
+        log_.runs.size(),
+        trees_.builds(),
+        {},
+        is_kept_ ? file_ : std::filesystem::path()};
     for (const auto& step : answer.culprits) report.named.push_back(reported(step));
     if (seeks_failures(options_)) add_rates(answer, report.named);
     for (const auto& step : answer.smaller) report.smaller.push_back(reported(step));
@@ -276,8 +276,9 @@ int bisect_run(const BisectOptions& options, std::stop_token stop) {
   if (options.measure.find_first_not_of(" \t\n") == std::string::npos)
     throw BadInput("--measure is empty; it is a command that prints a number as its last line");
   if (seeks_failures(options) && options.direction == "higher")
-    throw BadInput("cannot search with --find broken --direction higher: a run passes or fails; "
-                   "leave --direction out");
+    throw BadInput(
+        "cannot search with --find broken --direction higher: a run passes or fails; "
+        "leave --direction out");
   if (!options.state.empty()) require_place_for(options.state);
   Search search(options, std::move(stop));
   try {

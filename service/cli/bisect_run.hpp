@@ -10,9 +10,9 @@ namespace nightjar::cli {
 
 struct BisectOptions {
   std::filesystem::path repository = ".";
-  std::string good, bad;  // revisions
-  std::string measure;    // prints one number as its last line, or fails; 125: untestable
-  std::string build;      // once a commit; failure: untestable. Empty: nothing to build
+  std::string good, bad;           // revisions
+  std::string measure;             // prints one number as its last line, or fails; 125: untestable
+  std::string build;               // once a commit; failure: untestable. Empty: nothing to build
   std::vector<std::string> paths;  // only commits that changed one of them; empty: all commits
   double threshold = .07;
   std::string direction = "lower";  // which number is better, or "higher"

@@ -82,7 +82,8 @@ std::vector<std::string> SourceRepository::range(const std::string& good, const 
                    base.output.substr(0, 12) + ", where the branches part");
   }
   const auto listed = [&](const std::vector<std::string>& limits) {
-    std::vector<std::string> ask{"rev-list", "--first-parent", "--reverse", good + ".." + bad, "--"};
+    std::vector<std::string> ask{"rev-list", "--first-parent", "--reverse", good + ".." + bad,
+                                 "--"};
     ask.insert(ask.end(), limits.begin(), limits.end());
     std::istringstream lines(answer(std::move(ask)));
     std::vector<std::string> commits;

@@ -48,8 +48,7 @@ std::optional<LevelEstimate> failure_rate_of(const std::vector<bisect::SearchRun
   if (all == 0) return std::nullopt;
   const double n = all, rate = failed / n, square = kNormal * kNormal / n;
   const double centre = (rate + square / 2) / (1 + square);
-  const double half =
-      kNormal / (1 + square) * std::sqrt(rate * (1 - rate) / n + square / (4 * n));
+  const double half = kNormal / (1 + square) * std::sqrt(rate * (1 - rate) / n + square / (4 * n));
   // Rounding must not put the rate itself outside.
   return LevelEstimate{rate, std::clamp(centre - half, 0.0, rate),
                        std::clamp(centre + half, rate, 1.0), all};

@@ -21,15 +21,15 @@ struct LevelEstimate {
 // Hodges-Lehmann location of a commit's runs; nullopt without any.
 std::optional<LevelEstimate> level_of(const std::vector<bisect::SearchRun>& runs, int commit);
 
-// The failure rate of the runs of the commits first..last, with Wilson's score interval; nullopt
+// Failure rate of the runs on the commits first..last, with its score interval (Wilson); nullopt
 // without any.
 std::optional<LevelEstimate> failure_rate_of(const std::vector<bisect::SearchRun>& runs, int first,
                                              int last);
-// The smallest failure rate that would have shown by a failure in so many runs, with probability
+// The smallest failure rate that would have shown itself within `runs` runs, with probability
 // kPower.
 double smallest_rate_seen(int runs);
 
-// Of failures the levels are rates, and there is no change.
+// In a search for failures both levels are rates, and `change` is not used.
 struct Ends {
   LevelEstimate good, bad;
   bisect::Ratio change;  // after/before

@@ -171,7 +171,8 @@ struct Commands {
         ->required();
     run_command->add_option("--build", bisect.build, "command; runs once a commit");
     run_command
-        ->add_option("--path", bisect.paths, "only commits that changed something there; repeatable")
+        ->add_option("--path", bisect.paths,
+                     "only commits that changed something there; repeatable")
         ->allow_extra_args(false);
     run_command->add_option("--threshold", threshold, "smallest change to blame for")
         ->capture_default_str();

@@ -32,14 +32,14 @@ json steps_json(const std::vector<ReportedStep>& steps, bool of_failures) {
     json facts = json::array();
     for (const CommitFacts& one : step.facts)
       facts.push_back({{"subject", one.subject}, {"author", one.author}, {"date", one.date}});
-    list.push_back({{"commits", step.commits},
-                    {"facts", facts},
-                    {"probability", step.named.probability},
-                    {"change", of_failures ? kNoRatio
-                                           : change_json(step.named.ratio, step.named.low,
-                                                         step.named.high)},
-                    {"before", level_json(step.before)},
-                    {"after", level_json(step.after)}});
+    list.push_back(
+        {{"commits", step.commits},
+         {"facts", facts},
+         {"probability", step.named.probability},
+         {"change",
+          of_failures ? kNoRatio : change_json(step.named.ratio, step.named.low, step.named.high)},
+         {"before", level_json(step.before)},
+         {"after", level_json(step.after)}});
   }
   return list;
 }

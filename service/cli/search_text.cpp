@@ -60,8 +60,8 @@ std::string step_text(const ReportedStep& step, const SearchReport& report) {
     text += "  before: " + shown(*step.before) + "\n  after:  " + shown(*step.after) + "\n";
   text += of_failures ? "  it broke the test with probability "
                       : "  change: " + change_text(change_of(step)) + ", real with probability ";
-  return text + certainty_text(step.named.probability) + "\n  to see it: " + show_command(step, report) +
-         "\n";
+  return text + certainty_text(step.named.probability) +
+         "\n  to see it: " + show_command(step, report) + "\n";
 }
 
 std::string smaller_text(const ReportedStep& step) {

@@ -95,7 +95,8 @@ inline FailureResult flake_aware(FailingWorld& world, double flakes) {
   observe(n, true);
   for (int runs = 0; runs < 480; ++runs) {
     for (std::size_t c = 1; c < share.size(); ++c)
-      if (share[c] >= certainty) return c > n ? FailureResult{} : FailureResult{{static_cast<int>(c)}};
+      if (share[c] >= certainty)
+        return c > n ? FailureResult{} : FailureResult{{static_cast<int>(c)}};
     std::size_t best = n;
     double below = 0, nearest = 2;
     for (std::size_t c = 1; c <= n; ++c) {
