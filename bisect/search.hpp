@@ -12,9 +12,10 @@
 
 namespace nightjar::bisect {
 
-// One run: a value > 0 in the metric's unit, where smaller is better. It was measured in `session`
-// (0, 1, ... in order of time) on `commit` (0 is the good end, N the bad end). `wheel` is the
-// compiled build that the commit's files were laid over, if the log has wheels.
+// One run: a value > 0 in the metric's unit, where smaller is better (but see of_failures). It was
+// measured in `session` (0, 1, ... in order of time) on `commit` (0 is the good end, N the bad
+// end). `wheel` is the compiled build that the commit's files were laid over, if the log has
+// wheels.
 struct SearchRun {
   int session = 0;
   int commit = 0;
@@ -86,6 +87,9 @@ struct SearchPolicy {
   // The log holds inverses of the measured number. The answer's sentence gives changes of the
   // number itself.
   bool of_inverses = false;
+  // A run's value says whether it failed: 1, or 0 if it passed. Sought is the commit since which
+  // runs fail more often, by at least `threshold` in points of the rate (.02: 0 to 2 %).
+  bool of_failures = false;
 };
 
 // Asks to measure these commits, interleaved in this order. `new_session`: some time after the last

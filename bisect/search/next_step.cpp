@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "bisect/search/decide.hpp"
+#include "bisect/search/failures.hpp"
 #include "bisect/search/isolation.hpp"
 #include "bisect/search/readiness.hpp"
 
@@ -42,7 +43,7 @@ void require(bool holds, const std::string& what) {
   if (!holds) throw std::invalid_argument("search log: " + what);
 }
 
-void validate(const SearchLog& log) {
+void validate(const SearchLog& log, const SearchPolicy& policy) {
   require(log.commits >= 1, "there must be at least one commit to suspect");
   require(log.prior.empty() || static_cast<int>(log.prior.size()) == log.commits,
           "the prior needs one value for each of " + std::to_string(log.commits) + " commits");
@@ -65,8 +66,12 @@ void validate(const SearchLog& log) {
     require(run.commit >= 0 && run.commit <= log.commits,
             "commit " + std::to_string(run.commit) + " of a run is out of range");
     require(run.session >= 0, "a session is negative");
-    require(std::isfinite(run.value) && run.value > 0,
-            "a value of commit " + std::to_string(run.commit) + " is not positive and finite");
+    if (policy.of_failures)
+      require(run.value == 0 || run.value == 1,
+              "a run of commit " + std::to_string(run.commit) + " neither passed nor failed");
+    else
+      require(std::isfinite(run.value) && run.value > 0,
+              "a value of commit " + std::to_string(run.commit) + " is not positive and finite");
   }
 }
 
@@ -270,7 +275,7 @@ void weigh_wheels(Answer& answer, const Posterior& posterior, const Posterior& a
 }  // namespace
 
 NextStep next_step(const SearchLog& log, const SearchPolicy& policy) {
-  validate(log);
+  validate(log, policy);
   require(std::isfinite(policy.threshold) && policy.threshold > 0,
           "the threshold is not positive and finite");
   validate_costs(log, policy);
@@ -288,6 +293,7 @@ NextStep next_step(const SearchLog& log, const SearchPolicy& policy) {
     first.first_runs = wanted;
     return {first_runs(usable, good, bad, first), prior_belief(log)};
   }
+  if (policy.of_failures) return next_failure_step(usable, policy);
   Posterior posterior = infer(usable, policy);
   NextStep out{Answer{}, belief_of(posterior)};
   auto decided = decide(posterior, usable, policy, out.belief);

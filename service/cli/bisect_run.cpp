@@ -34,13 +34,15 @@ class Search {
               options.build,
               options.direction,
               options.find,
-              options.threshold},
+              options.threshold,
+              options.paths},
         trees_(repository_, options, stop) {
-    commits_ = repository_.range(name_.good, name_.bad);
+    commits_ = repository_.range(name_.good, name_.bad, options.paths);
     commits_.insert(commits_.begin(), name_.good);
     log_.commits = static_cast<int>(commits_.size()) - 1;
     find_place();
     policy_.threshold = options.threshold;
+    policy_.of_failures = seeks_failures(options);
     policy_.of_inverses = seeks_less(options);
     policy_.max_runs = options.max_runs;
     policy_.builds_at_once = options.build.empty() ? 1 : options.jobs;
@@ -187,22 +189,25 @@ class Search {
   }
 
   SearchReport report_of(const Answer& answer, const bisect::Belief& belief) const {
-    SearchReport report{options_,
-                        answer.outcome,
-                        {},
-                        {},
-                        answer.rule,
-                        ends_of(log_, seeks_less(options_)),
-                        name_.good,
-                        name_.bad,
-                        log_.runs.size(),
-                        trees_.builds(),
-                        {},
-                        is_kept_ ? file_ : std::filesystem::path()};
+    SearchReport report{
+        options_,
+        answer.outcome,
+        {},
+        {},
+        answer.rule,
+        seeks_failures(options_) ? failure_ends_of(log_) : ends_of(log_, seeks_less(options_)),
+        name_.good,
+        name_.bad,
+        log_.runs.size(),
+        trees_.builds(),
+        {},
+        is_kept_ ? file_ : std::filesystem::path()};
     for (const auto& step : answer.culprits) report.named.push_back(reported(step));
+    if (seeks_failures(options_)) add_rates(answer, report.named);
     for (const auto& step : answer.smaller) report.smaller.push_back(reported(step));
     for (const auto& mass : belief.cells)
       report.posterior.push_back({cell(mass.first, mass.last), mass.probability});
+    if (seeks_failures(options_)) return report;
     report.rule = rule_of(answer, report.ends);
     // In units of a large threshold a small change is as good as none to the search, though the
     // ends show it.
@@ -216,6 +221,17 @@ class Search {
     return report;
   }
 
+  // The rates on both sides of each step, from all runs up to the next one.
+  void add_rates(const Answer& answer, std::vector<ReportedStep>& named) const {
+    for (std::size_t i = 0; i < named.size(); ++i) {
+      const auto& steps = answer.culprits;
+      const int from = i == 0 ? 0 : steps[i - 1].last;
+      const int to = i + 1 == steps.size() ? log_.commits : steps[i + 1].first - 1;
+      named[i].before = failure_rate_of(log_.runs, from, steps[i].first - 1);
+      named[i].after = failure_rate_of(log_.runs, steps[i].last, to);
+    }
+  }
+
   std::string rule_of(const Answer& answer, const std::optional<Ends>& ends) const {
     if (answer.culprits.empty() && ends)
       if (const auto opposite = opposite_change(*ends, options_); !opposite.empty())
@@ -223,6 +239,7 @@ class Search {
     return answer.rule;
   }
 
+  // With the levels beside the step, unless add_rates() says them.
   ReportedStep reported(bisect::NamedStep step) const {
     const auto change = measured_ratio({step.ratio, step.low, step.high}, seeks_less(options_));
     step.ratio = change.ratio;
@@ -231,8 +248,8 @@ class Search {
     ReportedStep out{step,
                      cell(step.first, step.last),
                      {},
-                     level_of(log_.runs, step.first - 1),
-                     level_of(log_.runs, step.last)};
+                     seeks_failures(options_) ? std::nullopt : level_of(log_.runs, step.first - 1),
+                     seeks_failures(options_) ? std::nullopt : level_of(log_.runs, step.last)};
     for (const std::string& sha : out.commits) out.facts.push_back(repository_.facts(sha));
     return out;
   }
@@ -258,6 +275,10 @@ class Search {
 int bisect_run(const BisectOptions& options, std::stop_token stop) {
   if (options.measure.find_first_not_of(" \t\n") == std::string::npos)
     throw BadInput("--measure is empty; it is a command that prints a number as its last line");
+  if (seeks_failures(options) && options.direction == "higher")
+    throw BadInput(
+        "cannot search with --find broken --direction higher: a run passes or fails; "
+        "leave --direction out");
   if (!options.state.empty()) require_place_for(options.state);
   Search search(options, std::move(stop));
   try {

@@ -4,17 +4,19 @@
 #include <filesystem>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace nightjar::cli {
 
 struct BisectOptions {
   std::filesystem::path repository = ".";
-  std::string good, bad;  // revisions
-  std::string measure;    // prints one number as its last line; 125: untestable
-  std::string build;      // once a commit; failure: untestable. Empty: nothing to build
+  std::string good, bad;           // revisions
+  std::string measure;             // prints one number as its last line, or fails; 125: untestable
+  std::string build;               // once a commit; failure: untestable. Empty: nothing to build
+  std::vector<std::string> paths;  // only commits that changed one of them; empty: all commits
   double threshold = .07;
   std::string direction = "lower";  // which number is better, or "higher"
-  std::string find = "worse";       // what is searched for, or "better"
+  std::string find = "worse";       // what is searched for, or "better", or "broken"
   int max_runs = 480;
   int jobs = 1;                   // builds at once; measuring stays one at a time
   double timeout_seconds = 3600;  // of one command
@@ -22,9 +24,16 @@ struct BisectOptions {
   bool json = false;
 };
 
+// The usual threshold of a search for failures, in points of the rate.
+inline constexpr double kLeastRiseOfFailures = .02;
+
 // True if what is searched for makes the measured number smaller.
 inline bool seeks_less(const BisectOptions& options) {
-  return (options.direction == "higher") == (options.find == "worse");
+  return (options.direction == "higher") == (options.find != "better");
+}
+// True if a run's exit status is what is observed, and no number.
+inline bool seeks_failures(const BisectOptions& options) {
+  return options.find == "broken";
 }
 
 // Searches and prints the answer; returns 0 for a culprit, 1 for none or after `stop`. Throws

@@ -63,8 +63,8 @@ bool SourceRepository::is_ancestor(const std::string& older, const std::string& 
   return outcome.exit_code == 0;
 }
 
-std::vector<std::string> SourceRepository::range(const std::string& good,
-                                                 const std::string& bad) const {
+std::vector<std::string> SourceRepository::range(const std::string& good, const std::string& bad,
+                                                 const std::vector<std::string>& paths) const {
   const std::string attempt =
       "cannot search from " + good.substr(0, 12) + " to " + bad.substr(0, 12) + ": ";
   if (good == bad) throw BadInput(attempt + "both ends are the same commit");
@@ -81,14 +81,25 @@ std::vector<std::string> SourceRepository::range(const std::string& good,
     throw BadInput(attempt + "the good end is no ancestor of the bad one; take " +
                    base.output.substr(0, 12) + ", where the branches part");
   }
-  std::istringstream lines(answer({"rev-list", "--first-parent", "--reverse", good + ".." + bad}));
-  std::vector<std::string> commits;
-  for (std::string line; std::getline(lines, line);) commits.push_back(line);
+  const auto listed = [&](const std::vector<std::string>& limits) {
+    std::vector<std::string> ask{"rev-list", "--first-parent", "--reverse", good + ".." + bad,
+                                 "--"};
+    ask.insert(ask.end(), limits.begin(), limits.end());
+    std::istringstream lines(answer(std::move(ask)));
+    std::vector<std::string> commits;
+    for (std::string line; std::getline(lines, line);) commits.push_back(line);
+    return commits;
+  };
+  const auto commits = listed({});
   if (commits.empty() || answer({"rev-parse", commits.front() + "^"}) != good)
     throw BadInput(
         attempt +
         "the good end is not on the bad end's first-parent history; give the merge before it");
-  return commits;
+  if (paths.empty()) return commits;
+  auto touching = listed(paths);
+  if (touching.empty()) throw BadInput(attempt + "no commit in between changed a --path");
+  if (touching.back() != bad) touching.push_back(bad);  // it stays the end that is measured
+  return touching;
 }
 
 CommitFacts SourceRepository::facts(const std::string& commit) const {

@@ -26,7 +26,9 @@ class SourceRepository {
   std::string commit_of(const std::string& revision, const std::string& role) const;
   // First-parent history after `good` up to and including `bad`, oldest first. Throws BadInput that
   // says why there is none: ends swapped or unrelated, shallow clone.
-  std::vector<std::string> range(const std::string& good, const std::string& bad) const;
+  // With `paths` only the commits that changed one of these, and `bad`; BadInput if none did.
+  std::vector<std::string> range(const std::string& good, const std::string& bad,
+                                 const std::vector<std::string>& paths) const;
   CommitFacts facts(const std::string& commit) const;
   const GitFolders& git_folders() const { return folders_; }
 

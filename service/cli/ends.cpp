@@ -1,5 +1,8 @@
 #include "service/cli/ends.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "bisect/power.hpp"
 
 namespace nightjar::cli {
@@ -31,6 +34,35 @@ std::optional<Ends> ends_of(const bisect::SearchLog& log, bool seeks_less) {
       bisect::shift(values_of(log.runs, 0), values_of(log.runs, log.commits), kConfidence);
   const double smallest = bisect::smallest_seen(change, good->runs, bad->runs, kConfidence, kPower);
   return Ends{*good, *bad, change, seeks_less ? 1 / smallest : smallest};
+}
+
+std::optional<LevelEstimate> failure_rate_of(const std::vector<bisect::SearchRun>& runs, int first,
+                                             int last) {
+  constexpr double kNormal = 1.959964;  // quantile of kConfidence
+  int all = 0, failed = 0;
+  for (const auto& run : runs) {
+    if (run.commit < first || run.commit > last) continue;
+    ++all;
+    failed += run.value > 0;
+  }
+  if (all == 0) return std::nullopt;
+  const double n = all, rate = failed / n, square = kNormal * kNormal / n;
+  const double centre = (rate + square / 2) / (1 + square);
+  const double half = kNormal / (1 + square) * std::sqrt(rate * (1 - rate) / n + square / (4 * n));
+  // Rounding must not put the rate itself outside.
+  return LevelEstimate{rate, std::clamp(centre - half, 0.0, rate),
+                       std::clamp(centre + half, rate, 1.0), all};
+}
+
+double smallest_rate_seen(int runs) {
+  return 1 - std::pow(1 - kPower, 1.0 / runs);
+}
+
+std::optional<Ends> failure_ends_of(const bisect::SearchLog& log) {
+  const auto good = failure_rate_of(log.runs, 0, 0);
+  const auto bad = failure_rate_of(log.runs, log.commits, log.commits);
+  if (!good || !bad) return std::nullopt;
+  return Ends{*good, *bad, {}};
 }
 
 bool differ_below(const bisect::SearchLog& log, bool seeks_less, double threshold) {

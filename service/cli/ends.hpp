@@ -21,6 +21,15 @@ struct LevelEstimate {
 // Hodges-Lehmann location of a commit's runs; nullopt without any.
 std::optional<LevelEstimate> level_of(const std::vector<bisect::SearchRun>& runs, int commit);
 
+// Failure rate of the runs on the commits first..last, with its score interval (Wilson); nullopt
+// without any.
+std::optional<LevelEstimate> failure_rate_of(const std::vector<bisect::SearchRun>& runs, int first,
+                                             int last);
+// The smallest failure rate that would have shown itself within `runs` runs, with probability
+// kPower.
+double smallest_rate_seen(int runs);
+
+// In a search for failures both levels are rates, and `change` is not used.
 struct Ends {
   LevelEstimate good, bad;
   bisect::Ratio change;  // after/before
@@ -30,6 +39,7 @@ struct Ends {
 
 // nullopt unless both ends have two runs. `seeks_less`: a change searched for is a ratio under 1.
 std::optional<Ends> ends_of(const bisect::SearchLog& log, bool seeks_less);
+std::optional<Ends> failure_ends_of(const bisect::SearchLog& log);
 
 // The ends certainly (99 %) differ in the direction searched for, and by less than `threshold`.
 bool differ_below(const bisect::SearchLog& log, bool seeks_less, double threshold);

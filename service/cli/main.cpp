@@ -180,6 +180,10 @@ struct Commands {
         ->add_option("--measure", bisect.measure, "command; prints a number as its last line")
         ->required();
     run_command->add_option("--build", bisect.build, "command; runs once a commit");
+    run_command
+        ->add_option("--path", bisect.paths,
+                     "only commits that changed something there; repeatable")
+        ->allow_extra_args(false);
     run_command->add_option("--threshold", threshold, "smallest change to blame for")
         ->capture_default_str();
     run_command
@@ -187,8 +191,10 @@ struct Commands {
         ->check(CLI::IsMember({"lower", "higher"}))
         ->capture_default_str();
     run_command
-        ->add_option("--find", bisect.find, "what to search for: what made it worse, or better")
-        ->check(CLI::IsMember({"worse", "better"}))
+        ->add_option("--find", bisect.find,
+                     "what to search for: what made it worse, or better; broken: since when "
+                     "--measure fails, or\nfails more often (exit status, time-outs)")
+        ->check(CLI::IsMember({"worse", "better", "broken"}))
         ->capture_default_str();
     run_command
         ->add_option("--max-runs", bisect.max_runs,
@@ -332,6 +338,8 @@ struct Commands {
   int run() {
     detect.policy.threshold = bisect.threshold = share(threshold);
     bisect.direction = direction;
+    if (seeks_failures(bisect) && run_command->count("--threshold") == 0)
+      bisect.threshold = kLeastRiseOfFailures;
     if (direction == "higher") detect.policy.direction = Direction::higher_is_better;
     detect.fail_on_worse = compare.fail_on_worse = fail_on == "worse";
     if (*detect_command) return cli::detect(detect);

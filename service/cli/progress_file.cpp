@@ -18,12 +18,12 @@ json name_json(const SearchName& name) {
   return {{"good", name.good},           {"bad", name.bad},
           {"measure", name.measure},     {"build", name.build},
           {"direction", name.direction}, {"find", name.find},
-          {"threshold", name.threshold}};
+          {"threshold", name.threshold}, {"path", name.paths}};
 }
 
 // Files of earlier versions lack what could not be chosen then.
 json stored_name(const json& root) {
-  json name{{"direction", "lower"}, {"find", "worse"}};
+  json name{{"direction", "lower"}, {"find", "worse"}, {"path", json::array()}};
   name.update(root.at("search"));
   return name;
 }

@@ -14,6 +14,7 @@ namespace nightjar::cli {
 struct SearchName {
   std::string good, bad, measure, build, direction, find;
   double threshold = .07;
+  std::vector<std::string> paths = {};
   bool operator==(const SearchName&) const = default;
 };
 

@@ -23,24 +23,35 @@ json change_json(double ratio, double low, double high) {
   return {{"ratio", ratio}, {"low", low}, {"high", high}};
 }
 
-json steps_json(const std::vector<ReportedStep>& steps) {
+// A failure rate often is 0 on one side, so a ratio would say nothing.
+const json kNoRatio{{"ratio", nullptr}, {"low", nullptr}, {"high", nullptr}};
+
+json steps_json(const std::vector<ReportedStep>& steps, bool of_failures) {
   json list = json::array();
   for (const ReportedStep& step : steps) {
     json facts = json::array();
     for (const CommitFacts& one : step.facts)
       facts.push_back({{"subject", one.subject}, {"author", one.author}, {"date", one.date}});
-    list.push_back({{"commits", step.commits},
-                    {"facts", facts},
-                    {"probability", step.named.probability},
-                    {"change", change_json(step.named.ratio, step.named.low, step.named.high)},
-                    {"before", level_json(step.before)},
-                    {"after", level_json(step.after)}});
+    list.push_back(
+        {{"commits", step.commits},
+         {"facts", facts},
+         {"probability", step.named.probability},
+         {"change",
+          of_failures ? kNoRatio : change_json(step.named.ratio, step.named.low, step.named.high)},
+         {"before", level_json(step.before)},
+         {"after", level_json(step.after)}});
   }
   return list;
 }
 
-json ends_json(const std::optional<Ends>& ends) {
+json ends_json(const std::optional<Ends>& ends, bool of_failures) {
   if (!ends) return nullptr;
+  if (of_failures)
+    return {{"good", level_json(ends->good)},
+            {"bad", level_json(ends->bad)},
+            {"change", kNoRatio},
+            {"smallest_seen", nullptr},
+            {"smallest_rate_seen", smallest_rate_seen(ends->bad.runs)}};
   return {{"good", level_json(ends->good)},
           {"bad", level_json(ends->bad)},
           {"change", change_json(ends->change.ratio, ends->change.low, ends->change.high)},
@@ -54,12 +65,13 @@ std::string report_json(const SearchReport& report) {
   for (const auto& share : report.posterior)
     posterior.push_back({{"commits", share.commits}, {"probability", share.probability}});
   const bool several = report.outcome == SearchOutcome::several_small;
-  const json named = steps_json(report.named), none = json::array();
+  const bool of_failures = seeks_failures(report.options);
+  const json named = steps_json(report.named, of_failures), none = json::array();
   const json out{{"outcome", name_of(report.outcome)},
                  {"culprits", several ? none : named},
                  {"contributors", several ? named : none},
-                 {"smaller_steps", steps_json(report.smaller)},
-                 {"ends", ends_json(report.ends)},
+                 {"smaller_steps", steps_json(report.smaller, of_failures)},
+                 {"ends", ends_json(report.ends, of_failures)},
                  {"good", report.good},
                  {"bad", report.bad},
                  {"threshold", report.options.threshold},

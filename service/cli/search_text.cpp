@@ -1,6 +1,7 @@
 // A search's report for a terminal.
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <sstream>
 
 #include "service/cli/quantity_text.hpp"
@@ -16,6 +17,14 @@ bisect::Ratio change_of(const ReportedStep& step) {
 
 std::string level_text(const LevelEstimate& level) {
   return interval_text(level.location, level.low, level.high);
+}
+
+// "20.0 % of 35 runs fail (10.0 to 35.9 %)"
+std::string rate_text(const LevelEstimate& rate) {
+  char text[120];
+  std::snprintf(text, sizeof text, "%.1f %% of %d runs fail (%.1f to %.1f %%)", 100 * rate.location,
+                rate.runs, 100 * rate.low, 100 * rate.high);
+  return text;
 }
 
 std::string certainty_text(double probability) {
@@ -45,12 +54,14 @@ std::string step_text(const ReportedStep& step, const SearchReport& report) {
   for (std::size_t i = 0; i < step.commits.size(); ++i)
     text += step.commits[i] + " " + step.facts[i].subject + "\n  " + step.facts[i].author + ", " +
             step.facts[i].date + "\n";
+  const bool of_failures = seeks_failures(report.options);
+  const auto shown = of_failures ? rate_text : level_text;
   if (step.before && step.after)
-    text +=
-        "  before: " + level_text(*step.before) + "\n  after:  " + level_text(*step.after) + "\n";
-  return text + "  change: " + change_text(change_of(step)) + ", real with probability " +
-         certainty_text(step.named.probability) + "\n  to see it: " + show_command(step, report) +
-         "\n";
+    text += "  before: " + shown(*step.before) + "\n  after:  " + shown(*step.after) + "\n";
+  text += of_failures ? "  it broke the test with probability "
+                      : "  change: " + change_text(change_of(step)) + ", real with probability ";
+  return text + certainty_text(step.named.probability) +
+         "\n  to see it: " + show_command(step, report) + "\n";
 }
 
 std::string smaller_text(const ReportedStep& step) {
@@ -73,6 +84,11 @@ std::string end_text(const char* name, const std::string& commit, const LevelEst
 std::string ends_text(const SearchReport& report) {
   if (!report.ends) return "";
   const Ends& ends = *report.ends;
+  if (seeks_failures(report.options))
+    return "  good end " + report.good.substr(0, 12) + ": " + rate_text(ends.good) +
+           "\n  bad end  " + report.bad.substr(0, 12) + ": " + rate_text(ends.bad) +
+           "\n  a test that fails in " + percent_text(smallest_rate_seen(ends.bad.runs)) +
+           " of runs would have failed here with probability .9\n";
   const double smallest = ends.smallest_seen;
   const std::string sight =
       smallest == 1

@@ -135,6 +135,7 @@ CommitMeasurement WorkTrees::measure(const std::string& commit) {
   if (process.stopped) throw runner::Stopped();
   if (process.exit_code == kUntestable) return lost("says that it is untestable (exit code 125)");
   if (!process.flooded.empty()) return lost("prints too much output");
+  if (seeks_failures(options_)) return {process.fine() ? 0.0 : 1.0};
   if (process.timed_out) return lost(process.describe());
   if (process.fine()) return number_in(ran.last_line());
   const bool missing =

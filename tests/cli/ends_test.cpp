@@ -43,6 +43,22 @@ TEST_CASE("one run of an end is no evidence") {
   CHECK_FALSE(level_of(log.runs, 7));
 }
 
+TEST_CASE("a failure rate has an interval even where no run failed") {
+  SearchLog log;
+  log.commits = 3;
+  for (int i = 0; i < 20; ++i) {
+    log.runs.push_back({0, 0, 0});
+    log.runs.push_back({0, 3, i % 4 == 0 ? 1.0 : 0.0});
+  }
+  const auto ends = failure_ends_of(log);
+  REQUIRE(ends);
+  CHECK(ends->good.location == 0);
+  CHECK(ends->good.low == 0);
+  CHECK(ends->good.high == Approx(.161).margin(.001));
+  CHECK(ends->bad.location == .25);
+  CHECK(smallest_rate_seen(20) == Approx(.109).margin(.001));
+}
+
 TEST_CASE("a search for a decrease is one for the increase of the inverse") {
   const SearchLog log = two_ends(.8), costs = as_costs(log, true);
   CHECK(costs.runs[1].value == Approx(1 / log.runs[1].value));

@@ -96,6 +96,21 @@ TEST_CASE("a culprit is shown by a command that a shell takes as it is") {
   CHECK(json_of(found)["culprits"][0]["facts"].size() == 2);
 }
 
+TEST_CASE("of failures the rates are said, and no ratio") {
+  SearchReport found = report(SearchOutcome::culprit);
+  found.options.find = "broken";
+  found.named = {step('1', 1, "Break it")};
+  found.named[0].before = LevelEstimate{0, 0, .061, 59};
+  found.named[0].after = LevelEstimate{.25, .13, .43, 32};
+  CHECK_THAT(report_text(found), Contains("  before: 0.0 % of 59 runs fail (0.0 to 6.1 %)\n"
+                                          "  after:  25.0 % of 32 runs fail (13.0 to 43.0 %)\n"
+                                          "  it broke the test with probability 99.5 %\n"));
+  const auto json = json_of(found);
+  CHECK(json["culprits"][0]["change"]["ratio"].is_null());
+  CHECK(json["culprits"][0]["after"]["location"] == .25);
+  CHECK(json["ends"]["change"]["ratio"].is_null());
+}
+
 TEST_CASE("a search that found the opposite says so, and how to search for it") {
   Ends ends = *report(SearchOutcome::not_reproduced).ends;
   BisectOptions options;

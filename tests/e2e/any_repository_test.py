@@ -608,3 +608,25 @@ def test_control_bytes_of_a_measure_and_of_a_commit_reach_no_terminal(home):
                           capture_output=True, text=True, env=home.environment)
     assert "sub ]0;title" in done.stdout, done.stderr
     assert not set(done.stdout + done.stderr) & set("\x1b\x07\u202e")
+
+
+def test_a_path_leaves_only_the_commits_that_changed_something_there(home):
+    folder = home.history(files=lambda number: {"side": str(number // 2)})
+    done = home.search(folder, "--path", "side")
+    commits = home.git(folder, "rev-list", "--first-parent", "--reverse", "HEAD", "--",
+                       "side").split()
+    assert "searching 3 commits" in done.stderr, done.stderr
+    assert culprit(done) == [[commits[CULPRIT // 2]]]
+    missing = home.search(folder, "--path", "nowhere")
+    assert missing.returncode == 2 and "no commit in between changed a --path" in missing.stderr
+
+
+def test_a_commit_that_breaks_a_flaky_test_is_named_with_failure_rates(home):
+    folder = home.history()
+    done = home.search(folder, "--find", "broken", measure=f"test $(cat n) -lt {CULPRIT}")
+    step = json.loads(done.stdout)["culprits"][0]
+    assert step["commits"] == [home.git(folder, "rev-parse", f"HEAD~{COMMITS - 1 - CULPRIT}")]
+    assert step["change"]["ratio"] is None
+    assert step["before"]["location"] == 0 and step["after"]["location"] == 1
+    quiet = home.search(folder, "--find", "broken", measure="true")
+    assert quiet.returncode == 1 and json.loads(quiet.stdout)["outcome"] == "not_reproduced"
