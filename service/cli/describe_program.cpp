@@ -75,8 +75,9 @@ std::string value_cases(const std::vector<ListedCommand>& commands, const std::s
     for (const CLI::Option* option : named_options(*one.app)) {
       if (!takes_value(*option)) continue;
       const std::string words = choices_of(*option);
-      text += "    " + in_quotes((one.path.empty() ? "" : " ") + one.path + "|--" +
-                                 option->get_lnames().front()) +
+      text += "    " +
+              in_quotes((one.path.empty() ? "" : " ") + one.path + "|--" +
+                        option->get_lnames().front()) +
               ") " + (words.empty() ? files : choices + " " + words) + "; return ;;\n";
     }
   return text;
@@ -90,8 +91,8 @@ std::string for_bash(const std::vector<ListedCommand>& commands) {
     for (const CLI::Option* option : named_options(*one.app))
       list += "--" + option->get_lnames().front() + " ";
     list.pop_back();
-    words += "    " + in_quotes((one.path.empty() ? "" : " ") + one.path) + ") words=" +
-             in_quotes(list) + " ;;\n";
+    words += "    " + in_quotes((one.path.empty() ? "" : " ") + one.path) +
+             ") words=" + in_quotes(list) + " ;;\n";
   }
   return "# Completion of nightjar for bash: source <(nightjar completion bash)\n"
          "_nightjar_offer() {\n"

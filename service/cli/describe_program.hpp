@@ -25,7 +25,7 @@ class DescribeProgram {
 
  private:
   std::string shell_;
-  CLI::App *completion_ = nullptr;
+  CLI::App* completion_ = nullptr;
 };
 
 }  // namespace nightjar::cli

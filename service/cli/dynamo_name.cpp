@@ -7,8 +7,8 @@
 namespace nightjar::cli {
 namespace {
 
-constexpr std::array<std::string_view, 8> kPrecisions{
-    "float32", "float16", "bfloat16", "amp", "amp_fp16", "amp_bf16", "quant", "notset"};
+constexpr std::array<std::string_view, 8> kPrecisions{"float32",  "float16",  "bfloat16", "amp",
+                                                      "amp_fp16", "amp_bf16", "quant",    "notset"};
 constexpr std::array<std::string_view, 2> kTasks{"training", "inference"};
 constexpr std::array<std::string_view, 2> kKinds{"_performance", "_accuracy"};
 constexpr std::array<std::string_view, 4> kExpectedSuites{"torchbench", "huggingface",

@@ -15,8 +15,9 @@ struct DynamoName {
 // <compiler>_<suite>_<dtype>_<training|inference>_<device>[_<arch>]_<performance|accuracy>; nullopt
 // for another name.
 std::optional<DynamoName> dynamo_result_name(std::string_view stem);
-// Of PyTorch's ci_expected_accuracy: <compiler>_<suite>[_...]_<training|inference>. What stands
-// between suite and task belongs to the compiler.
+// The same for a file of PyTorch's ci_expected_accuracy:
+// <compiler>_<suite>[_...]_<training|inference>. What stands between suite and task belongs to the
+// compiler.
 std::optional<DynamoName> dynamo_expected_name(std::string_view stem);
 
 }  // namespace nightjar::cli

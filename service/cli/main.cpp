@@ -229,7 +229,8 @@ struct Commands {
 
   int run() {
     if (json_version)
-      throw BadInput("--json before a command goes with --version alone; write it behind the command");
+      throw BadInput(
+          "--json before a command goes with --version alone; write it behind the command");
     detect.policy.threshold = compare.threshold = bisect.threshold = share(threshold);
     bisect.direction = direction;
     if (direction == "higher") detect.policy.direction = Direction::higher_is_better;

@@ -1,7 +1,8 @@
 #include "storage/base/sha256.hpp"
 
-#include <catch2/catch.hpp>
 #include <string>
+
+#include <catch2/catch.hpp>
 
 #include "storage/base/digest.hpp"
 

@@ -17,8 +17,8 @@ ServiceCommands::~ServiceCommands() = default;
 
 void ServiceCommands::add_to(CLI::App& app) {
   for (const char* name : {"import", "report"}) {
-    CLI::App* command =
-        app.add_subcommand(name, "Not in this program: it speaks to a service, which the full one can");
+    CLI::App* command = app.add_subcommand(
+        name, "Not in this program: it speaks to a service, which the full one can");
     command->allow_extras();
     impl_->commands.push_back(command);
   }
