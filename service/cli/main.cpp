@@ -184,6 +184,8 @@ struct Commands {
         ->capture_default_str();
     run_command->add_option("--state", bisect.state,
                             "file to keep the search in, and to go on from");
+    run_command->add_option("--html", bisect.html,
+                            "file to draw the search in, for a browser, while it runs");
     run_command->add_flag("--json", bisect.json);
   }
 
