@@ -28,7 +28,7 @@ compile_one_file() {
   cmake -S deploy/static -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_CXX_FLAGS_RELEASE=-DNDEBUG "-DNIGHTJAR_HEADERS=$(header_folder)" "${launcher[@]}" \
     ${NIGHTJAR_WERROR:+-DNIGHTJAR_WERROR=$NIGHTJAR_WERROR} "$@"
-  nice -n 5 ninja -C "$folder" ${NIGHTJAR_JOBS:+-j "$NIGHTJAR_JOBS"}
+  nice -n 5 ninja -C "$folder" -j "${NIGHTJAR_JOBS:-$(nproc)}"
   local size
   size=$(stat -c %s "$folder/bin/nightjar")
   say "${folder#"$root"/}/bin/nightjar, $((size / 1000)) kB"
