@@ -56,7 +56,7 @@ THIRD_PARTY = {
     "openssl/": {"web", "storage/base", "service"},
     "archive": {"runner/build", "service"},
     "libxml/": {"service"},
-    "zlib.h": {"service", "service/cli"},
+    "zlib.h": {"service"},
     "toml++": {"storage/base"},
     "re2/": {"storage/base"},
     "regex": set(),  # it recurses once a character; storage/base/pattern.hpp does not

@@ -7,6 +7,9 @@ numpy_releases="numpy==2.2.6 numpy==2.3.0 numpy==2.3.2 numpy==2.3.5"
 # Holds the published schemas of Kubernetes' objects, for each release.
 manifests=kubernetes-validate==1.37.0
 manifests_file=kubernetes_validate/kubernetes-json-schema/v1.34.0-local-strict/_definitions.json
+# Holds SchemaStore's schemas of GitHub's actions and of GitLab's pipelines.
+ci_schemas=check-jsonschema==0.37.1
+ci_schemas_sha256=cf672ef4ccd62f9512ac40d28dde135108799ee8d749095ac72b62ecdb796d2e
 description_file=generated/api.github.com.deref.json
 
 # unpack PACKAGE FOLDER [MEMBER]: unpacks a package's files, or one of them, into FOLDER.
@@ -27,7 +30,7 @@ fetch_wheel() {
 
 ensure_testdata() {
   local data=$cache/testdata stamp=$cache/testdata/.nightjar
-  local identity="$payloads $description $numpy_releases $manifests"
+  local identity="$payloads $description $numpy_releases $manifests $ci_schemas"
   if done_already "$stamp" "$identity"; then
     say "there already"
     return
@@ -44,6 +47,13 @@ ensure_testdata() {
   "$cache/tools/bin/python" -m zipfile -e "$data.new"/wheels/*.whl "$data.new/wheels/all"
   mv "$data.new/wheels/all/$manifests_file" "$data.new/kubernetes.json" ||
     fail "$manifests has no $manifests_file"
+  rm -rf "$data.new/wheels"
+  fetch_wheel "$ci_schemas" "$data.new/wheels"
+  echo "$ci_schemas_sha256" "$data.new"/wheels/*.whl | sha256sum --check --quiet ||
+    fail "$ci_schemas is not the file that it was"
+  "$cache/tools/bin/python" -m zipfile -e "$data.new"/wheels/*.whl "$data.new/wheels/all"
+  mkdir "$data.new/ci"
+  mv "$data.new"/wheels/all/check_jsonschema/builtin_schemas/vendor/git*.json "$data.new/ci/"
   rm -rf "$data.new/wheels"
   echo "$identity" >"$data.new/.nightjar"
   rm -rf "$data"

@@ -14,6 +14,7 @@
 #include "service/cli/lost_runs.hpp"
 #include "service/cli/progress_file.hpp"
 #include "service/cli/quantity_text.hpp"
+#include "service/cli/search_page.hpp"
 #include "service/cli/search_report.hpp"
 #include "service/cli/work_trees.hpp"
 #include "storage/base/terminal.hpp"
@@ -69,6 +70,7 @@ class Search {
       const bisect::NextStep next =
           bisect::next_step(as_costs(log_, seeks_less(options_)), policy_);
       if (const auto* answer = std::get_if<Answer>(&next.step)) return print(*answer, next.belief);
+      draw(next.belief, "");
       chart_.show(next.belief, log_.runs.size(), commits_);
       take(std::get<bisect::Measure>(next.step));
     }
@@ -173,6 +175,11 @@ class Search {
     }
   }
 
+  void draw(const bisect::Belief& belief, const std::string& answer) const {
+    if (options_.html.empty()) return;
+    write_page(options_.html, {options_.measure, commits_, log_.runs, belief, answer});
+  }
+
   std::vector<std::string> cell(int first, int last) const {
     return {commits_.begin() + first, commits_.begin() + last + 1};
   }
@@ -183,8 +190,9 @@ class Search {
     std::error_code ignored;
     if (options_.state.empty() && answer.outcome != Answer::Outcome::inconclusive)
       std::filesystem::remove(file_, ignored);
-    std::fputs((options_.json ? report_json(report) : shown_lines(report_text(report))).c_str(),
-               stdout);
+    const std::string text = shown_lines(report_text(report));
+    draw(belief, text);
+    std::fputs((options_.json ? report_json(report) : text).c_str(), stdout);
     return answer.outcome == Answer::Outcome::culprit ? 0 : 1;
   }
 

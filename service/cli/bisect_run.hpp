@@ -22,6 +22,7 @@ struct BisectOptions {
   double timeout_seconds = 3600;  // of one command
   std::filesystem::path state;    // empty: kept in a place of our own while it is not answered
   bool json = false;
+  std::filesystem::path html;  // a picture of the search, see search_page.hpp; empty: none
 };
 
 // The usual threshold of a search for failures, in points of the rate.

@@ -12,13 +12,13 @@
 #include "runner/process/stop_on_signal.hpp"
 #include "service/cli/bisect_run.hpp"
 #include "service/cli/compare.hpp"
+#include "service/cli/describe_program.hpp"
 #include "service/cli/detect.hpp"
+#include "service/cli/direction_options.hpp"
 #include "service/cli/failure.hpp"
-#include "service/cli/history/formats.hpp"
-#include "service/cli/import.hpp"
 #include "service/cli/profile_diff.hpp"
 #include "service/cli/repeat.hpp"
-#include "service/cli/report.hpp"
+#include "service/cli/service_commands.hpp"
 #include "service/cli/summary.hpp"
 #include "service/cli/verify.hpp"
 #include "storage/base/terminal.hpp"
@@ -46,17 +46,18 @@ struct Commands {
   RepeatOptions repeat;
   bool summary_json = false;
   ProfileDiffOptions profile_diff;
-  ImportOptions importing;
-  ReportOptions reporting;
-  std::vector<std::string> import_words;
+  ServiceCommands service;
+  DescribeProgram describing;
+  bool json_version = false;
   std::string threshold = "7%", direction = "lower", fail_on, sort = "name", at_least;
   std::vector<std::string> thresholds;  // of `compare`: for all metrics, or "GLOB=SHARE"
   CLI::App *detect_command, *compare_command, *bisect_command, *run_command, *verify_command,
-      *summary_command, *repeat_command, *profile_diff_command, *import_command, *digest_command,
-      *difference_command;
+      *summary_command, *repeat_command, *profile_diff_command;
 
   Commands() {
-    app.set_version_flag("--version", "nightjar " NIGHTJAR_VERSION);
+    // Before --version, whose text depends on it.
+    app.add_flag("--json", json_version, "with --version: as JSON");
+    app.set_version_flag("--version", [this] { return version_text(app, json_version); });
     app.require_subcommand(1);
     add_detect();
     add_compare();
@@ -65,19 +66,8 @@ struct Commands {
     add_summary();
     add_profile_diff();
     add_repeat();
-    add_import();
-    add_report();
-  }
-
-  void add_directions(CLI::App& command, ChosenDirections& directions) {
-    command
-        .add_option("--higher", directions.higher,
-                    "metrics of which more is better, where their names do not say so; a glob")
-        ->allow_extra_args(false);
-    command
-        .add_option("--lower", directions.lower,
-                    "metrics of which less is better, where their names do not say so; a glob")
-        ->allow_extra_args(false);
+    service.add_to(app);
+    describing.add_to(app);
   }
 
   void add_fail_on(CLI::App& command) {
@@ -126,7 +116,7 @@ struct Commands {
     compare_command->add_option("--sort", sort, "by name, or the largest change first")
         ->check(CLI::IsMember({"name", "size"}))
         ->capture_default_str();
-    add_directions(*compare_command, compare.directions);
+    add_direction_options(*compare_command, compare.directions);
     add_fail_on(*compare_command);
     compare_command->add_option("--format", compare.format)
         ->check(CLI::IsMember({"table", "markdown", "json", "github", "junit"}))
@@ -210,6 +200,8 @@ struct Commands {
         ->capture_default_str();
     run_command->add_option("--state", bisect.state,
                             "file to keep the search in, and to go on from");
+    run_command->add_option("--html", bisect.html,
+                            "file to draw the search in, for a browser, while it runs");
     run_command->add_flag("--json", bisect.json);
   }
 
@@ -253,71 +245,6 @@ struct Commands {
         ->capture_default_str();
   }
 
-  void add_import() {
-    import_command = app.add_subcommand(
-        "import", "Hand the results of other benchmarks to a service, as its history");
-    std::string names = "auto";
-    for (const Format& format : formats()) names += ", " + format.name;
-    import_command->footer(
-        "Example: what is in this folder, and then take it over\n"
-        "  nightjar import results/ --dry-run\n"
-        "  nightjar import results/ --to http://localhost:8187 --token-file token\n"
-        "Formats are found by themselves; to insist on one, name it first: `nightjar import asv "
-        "results/`.\n"
-        "There are " +
-        names +
-        ".\n"
-        "What was imported before is not stored twice. docs/importing.md says what becomes of it.\n"
-        "Exit codes: 0 stored, 2 nothing could be read, or wrong use, 3 the service is away.");
-    import_command->add_option("words", import_words, "[FORMAT] PATH")->required()->expected(1, 2);
-    import_command->add_option("--to", importing.to, "the service, such as http://localhost:8187");
-    import_command->add_option("--token-file", importing.token_file, "file with a runner's token");
-    import_command->add_option("--machine-class", importing.machine_class,
-                               "the machine class of all of it, in place of what the files say");
-    add_directions(*import_command, importing.directions);
-    import_command->add_flag("--dry-run", importing.dry_run, "only say what there is");
-    import_command->add_flag("--json", importing.json);
-  }
-
-  void add_report() {
-    auto* report = app.add_subcommand("report", "What a service found, as a text to read or send");
-    report->require_subcommand(1);
-    report->footer(
-        "Example: last week, and how tonight's build differs from a release's\n"
-        "  nightjar report digest --from http://localhost:8187\n"
-        "  nightjar report difference --from http://localhost:8187 --reference 3 --build 7 "
-        "--as html\n"
-        "Builds are named by their ids, which /api/v1/builds lists.\n"
-        "Exit codes: 0 printed, 2 wrong use, 3 the service is away.");
-    digest_command = report->add_subcommand("digest", "What got worse and better in some days");
-    digest_command->add_option("--days", reporting.days, "how many")->capture_default_str();
-    digest_command->add_option("--until", reporting.until, "the end, in RFC 3339; else now");
-    difference_command = report->add_subcommand("difference", "How a build differs from another");
-    difference_command->add_option("--reference", reporting.reference)->required();
-    difference_command->add_option("--build", reporting.build)->required();
-    difference_command
-        ->add_option("--least", reporting.least, "the least change that is listed, in percent")
-        ->capture_default_str();
-    for (CLI::App* command : {digest_command, difference_command}) {
-      command->add_option("--from", reporting.from, "the service, such as http://localhost:8187")
-          ->required();
-      command->add_option("--token-file", reporting.token_file,
-                          "file with a token, where reads need one");
-      command->add_option("--as", reporting.as)
-          ->check(CLI::IsMember({"markdown", "html"}))
-          ->capture_default_str();
-    }
-  }
-
-  int run_import() {
-    if (import_words.size() == 2) importing.format = import_words.front();
-    importing.path = import_words.back();
-    if (importing.format != "auto" && !find_format(importing.format))
-      throw BadInput("cannot import: there is no format '" + importing.format +
-                     "'; see nightjar import --help");
-    return import_history(importing);
-  }
-
   int run_compare() {
     for (const std::string& one : thresholds) {
       const auto sign = one.rfind('=');
@@ -336,6 +263,9 @@ struct Commands {
   }
 
   int run() {
+    if (json_version)
+      throw BadInput(
+          "--json before a command goes with --version alone; write it behind the command");
     detect.policy.threshold = bisect.threshold = share(threshold);
     bisect.direction = direction;
     if (seeks_failures(bisect) && run_command->count("--threshold") == 0)
@@ -347,9 +277,8 @@ struct Commands {
     if (*profile_diff_command) return cli::profile_diff(profile_diff);
     if (*verify_command) return cli::verify(verify);
     if (summary_json) summary.format = "json";
-    if (*import_command) return run_import();
-    if (*digest_command) return report_digest(reporting);
-    if (*difference_command) return report_difference(reporting);
+    if (const auto code = service.run()) return *code;
+    if (const auto code = describing.run(app)) return *code;
     if (*repeat_command) return cli::repeat(repeat);
     if (*summary_command) return cli::summary(summary);
     const runner::StopOnSignal stop;
@@ -368,7 +297,7 @@ std::string unknown_command(const CLI::App& app, int argc, char** argv) {
     std::string names;
     const CLI::App* next = nullptr;
     for (const CLI::App* one : commands) {
-      names += (names.empty() ? "" : ", ") + one->get_name();
+      if (!one->get_group().empty()) names += (names.empty() ? "" : ", ") + one->get_name();
       if (one->get_name() == word) next = one;
     }
     if (!next) return "there is no command '" + path + word + "'; there are: " + names;

@@ -13,10 +13,10 @@
 #include "runner/format/dynamo.hpp"
 #include "runner/format/pytorch_words.hpp"
 #include "service/cli/csv_file.hpp"
+#include "service/cli/dynamo_name.hpp"
 #include "service/cli/failure.hpp"
 #include "service/cli/gzip.hpp"
 #include "service/cli/history/reading.hpp"
-#include "storage/base/pattern.hpp"
 
 namespace nightjar::cli {
 namespace fs = std::filesystem;
@@ -116,15 +116,6 @@ void add_file(Collected& all, const fs::path& path) {
     add_measurement(all, path, text);
   else
     add_csv(all, parse_csv(path, text));
-}
-
-// <compiler>_<suite>_<dtype>_<training|inference>_<device>[_<arch>]_<performance|accuracy>
-const Pattern& result_file() {
-  static const Pattern pattern(
-      "(.+?)_(timm_models|[A-Za-z0-9]+)_(float32|float16|bfloat16|amp|amp_fp16|amp_bf16|quant|"
-      "notset)_"
-      "(training|inference)_([A-Za-z0-9]+)(_.+)?_(performance|accuracy)");
-  return pattern;
 }
 
 // X_accuracy.csv of X_performance.csv, if it is there.
@@ -233,20 +224,17 @@ std::string read_text(const fs::path& file) {
 
 Group group_of_file(const fs::path& file) {
   const std::string stem = without_gz(file).stem().string();
-  static const Pattern expected(
-      "(.+?)_(torchbench|huggingface|timm(?:_models)?)(_.+)?_"
-      "(training|inference)");
-  if (const auto found = expected.match(stem))
-    return {found->at(2), runner::word_of_ours(found->at(4)), "", "", found->at(1) + found->at(3)};
-  const auto found = result_file().match(stem);
+  if (const auto found = dynamo_expected_name(stem))
+    return {found->suite, runner::word_of_ours(found->task), "", "", found->compiler};
+  const auto found = dynamo_result_name(stem);
   if (!found) return {stem, "", "", "", ""};
-  return {found->at(2), runner::word_of_ours(found->at(4)), found->at(5),
-          runner::word_of_ours(found->at(3)), found->at(1)};
+  return {found->suite, runner::word_of_ours(found->task), found->device,
+          runner::word_of_ours(found->precision), found->compiler};
 }
 
 std::string architecture_of_file(const fs::path& file) {
-  const auto found = result_file().match(without_gz(file).stem().string());
-  return found && !found->at(6).empty() ? found->at(6).substr(1) : "";
+  const auto found = dynamo_result_name(without_gz(file).stem().string());
+  return found ? found->architecture : "";
 }
 
 ModelResults read_models(const std::vector<fs::path>& files) {

@@ -1,10 +1,12 @@
 #include "service/cli/series_order.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cmath>
 #include <compare>
+#include <cstdlib>
 #include <functional>
 #include <limits>
 #include <map>
@@ -23,9 +25,14 @@ bool is_digit(char c) {
 
 // Long, so that whole numbers of 64 bits (times in ns) keep all their digits.
 std::optional<long double> position_number(std::string_view text) {
-  long double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
+  // Not std::from_chars, which libc++ has for double only. Neither takes what the other would not.
+  if (text.empty() || text.find_first_not_of("0123456789.eE+-") != text.npos || text[0] == '+')
+    return std::nullopt;
+  const std::string copy(text);
+  char* end = nullptr;
+  errno = 0;
+  const long double number = std::strtold(copy.c_str(), &end);
+  const bool whole = errno == 0 && end == copy.c_str() + copy.size();
   return whole && std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 

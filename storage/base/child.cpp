@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,6 +43,14 @@ bool write_text(const char* path, const char* text) {
   return written;
 }
 
+// Kernels before 5.9 lack the system call, and musl has no function for it.
+void close_descriptors(unsigned first, unsigned last) {
+  if (::syscall(SYS_close_range, first, last, 0u) == 0 || errno != ENOSYS) return;
+  rlimit open{};
+  if (::getrlimit(RLIMIT_NOFILE, &open) != 0) return;
+  for (rlim_t fd = first; fd <= last && fd < open.rlim_cur; ++fd) ::close(static_cast<int>(fd));
+}
+
 void become_expendable() {
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
@@ -59,8 +68,8 @@ void become_expendable() {
   const int count = static_cast<int>(spec.descriptors.size());
   for (int i = 0; i < count; ++i)
     if (::dup2(spec.descriptors[static_cast<std::size_t>(i)], i) < 0) ::_exit(127);
-  ::close_range(static_cast<unsigned>(count), static_cast<unsigned>(status - 1), 0);
-  ::close_range(static_cast<unsigned>(status + 1), ~0u, 0);
+  close_descriptors(static_cast<unsigned>(count), static_cast<unsigned>(status - 1));
+  close_descriptors(static_cast<unsigned>(status + 1), ~0u);
   if (spec.expendable) become_expendable();
   int error = 0;
   if (!spec.group.empty() && !write_text(spec.group.c_str(), "0")) error = errno;

@@ -1,9 +1,13 @@
 #include "storage/base/digest.hpp"
 
 #include <fstream>
-#include <openssl/evp.h>
 #include <stdexcept>
 #include <vector>
+#ifdef NIGHTJAR_PLAIN_SHA256
+#include "storage/base/sha256.hpp"
+#else
+#include <openssl/evp.h>
+#endif
 
 namespace nightjar {
 namespace {
@@ -27,6 +31,21 @@ std::string hex_of(std::span<const unsigned char> bytes) {
   return text;
 }
 
+#ifdef NIGHTJAR_PLAIN_SHA256
+struct Digest::Impl {
+  PlainSha256 plain;
+};
+
+Digest::Digest() : impl_(std::make_unique<Impl>()) {}
+
+void Digest::add(std::string_view bytes) {
+  impl_->plain.add(bytes);
+}
+
+Sha256 Digest::hex() {
+  return *Sha256::parse(hex_of(impl_->plain.finish()));
+}
+#else
 struct Digest::Impl {
   EVP_MD_CTX* context = EVP_MD_CTX_new();
   ~Impl() { EVP_MD_CTX_free(context); }
@@ -36,8 +55,6 @@ Digest::Digest() : impl_(std::make_unique<Impl>()) {
   if (!impl_->context || EVP_DigestInit_ex(impl_->context, EVP_sha256(), nullptr) != 1)
     throw std::runtime_error("OpenSSL offers no SHA-256");
 }
-Digest::~Digest() = default;
-Digest::Digest(Digest&&) noexcept = default;
 
 void Digest::add(std::string_view bytes) {
   EVP_DigestUpdate(impl_->context, bytes.data(), bytes.size());
@@ -49,6 +66,10 @@ Sha256 Digest::hex() {
   EVP_DigestFinal_ex(impl_->context, bytes, &size);
   return *Sha256::parse(hex_of(bytes));
 }
+#endif
+
+Digest::~Digest() = default;
+Digest::Digest(Digest&&) noexcept = default;
 
 Sha256 digest_of(std::string_view bytes) {
   Digest digest;

@@ -5,9 +5,10 @@
 #include <bitset>
 #include <charconv>
 #include <mutex>
-#include <openssl/evp.h>
 #include <shared_mutex>
 #include <vector>
+
+#include "storage/base/digest.hpp"
 
 namespace nightjar {
 namespace {
@@ -27,16 +28,6 @@ Secrets& secrets() {
   return of_this_process;
 }
 
-// Without what fills up the last group.
-std::string base64_of(const std::string& text) {
-  std::string out(4 * (text.size() / 3 + 1) + 1, '\0');
-  const int size = ::EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                                     reinterpret_cast<const unsigned char*>(text.data()),
-                                     static_cast<int>(text.size()));
-  out.resize(static_cast<std::size_t>(size));
-  return out.substr(0, out.find('='));
-}
-
 void add(Secrets& to, std::string form) {
   if (form.size() < kShortest || std::find(to.all.begin(), to.all.end(), form) != to.all.end())
     return;
@@ -45,10 +36,11 @@ void add(Secrets& to, std::string form) {
 }
 
 void add_base64(Secrets& to, const std::string& secret) {
-  std::string form = base64_of(secret);
+  const auto* bytes = reinterpret_cast<const unsigned char*>(secret.data());
+  std::string form = base64url_of_hex(hex_of({bytes, secret.size()}));
   add(to, form);
-  std::replace(form.begin(), form.end(), '+', '-');  // as URLs have it
-  std::replace(form.begin(), form.end(), '/', '_');
+  std::replace(form.begin(), form.end(), '-', '+');  // as headers have it
+  std::replace(form.begin(), form.end(), '_', '/');
   add(to, std::move(form));
 }
 

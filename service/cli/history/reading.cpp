@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 #include "storage/base/digest.hpp"
-#include "storage/base/pattern.hpp"
 #include "storage/model/metric.hpp"
 
 namespace nightjar::cli {
@@ -47,30 +46,6 @@ bool means_something(const std::string& metric, double value) {
 
 const char* word_for(double value) {
   return std::isfinite(value) ? (value == 0 ? "0" : "below 0") : "NaN or infinite";
-}
-
-// `parts`: all of it, year, month, day, hour, minute and second.
-std::optional<Time> time_from(const Groups& parts) {
-  const auto two = [&](std::size_t index) { return parts[index].empty() ? "00" : parts[index]; };
-  return parse_rfc3339(parts[1] + "-" + two(2) + "-" + two(3) + "T" + two(4) + ":" + two(5) + ":" +
-                       two(6) + "Z");
-}
-
-std::optional<Time> time_in(const std::string& part) {
-  static const Pattern dashed(
-      R"((?:^|[^0-9])(20\d\d)-(\d\d)-(\d\d)(?:[T_ -](\d\d)[:.-]?(\d\d)(?:[:.-]?(\d\d))?(?:[^0-9a-fA-F]|$)|[^0-9]|$))");
-  static const Pattern bare(
-      R"((?:^|[^0-9A-Fa-f])(20\d\d)(\d\d)(\d\d)(?:[T_-]?(\d\d)(\d\d)(\d\d))?(?:[^0-9A-Fa-f]|$))");
-  for (const Pattern* pattern : {&dashed, &bare})
-    if (const auto found = pattern->search(part))
-      if (const auto time = time_from(*found)) return time;
-  return std::nullopt;
-}
-
-std::optional<CommitSha> commit_in(const std::string& part) {
-  static const Pattern pattern("(?:^|[^0-9a-f])([0-9a-f]{40})(?:[^0-9a-f]|$)");
-  const auto found = pattern.search(part);
-  return found ? CommitSha::parse(found->at(1)) : std::nullopt;
 }
 
 // The length of a number that only Python writes, at the begin of `text`; else 0.
@@ -205,19 +180,6 @@ void NightReader::put(HistoryValue value, const std::string& source) {
   else
     reading_.left_out.push_back("'" + source + "' would be " + value.metric + " of " +
                                 value.workload.str() + ", as '" + place->second.second + "' is");
-}
-
-When when_of(std::string_view place) {
-  When when;
-  std::string rest(place);
-  while (!rest.empty()) {
-    const auto slash = rest.rfind('/');
-    const std::string part = slash == std::string::npos ? rest : rest.substr(slash + 1);
-    if (!when.time) when.time = time_in(part);
-    if (!when.commit) when.commit = commit_in(part);
-    rest.resize(slash == std::string::npos ? 0 : slash);
-  }
-  return when;
 }
 
 Time require_time(const std::optional<Time>& time) {

@@ -11,6 +11,7 @@ PATHS = [
     "/repos/{owner}/{repo}/issues",
     "/repos/{owner}/{repo}/issues/{issue_number}",
     "/repos/{owner}/{repo}/issues/{issue_number}/comments",
+    "/repos/{owner}/{repo}/issues/comments/{comment_id}",
     "/search/issues",
 ]
 # What stands between GitHub and its clients answers these; the description does not list them.

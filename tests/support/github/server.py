@@ -99,6 +99,9 @@ class Double:
             issue = repository.require(number)
             items, link = self.page(path, query, issue["comments"])
             return 200, [repository.comment_json(issue, item) for item in items], link
+        if operation == "issues/update-comment":
+            issue, comment = repository.edit_comment(int(arguments["comment_id"]), body["body"])
+            return 200, repository.comment_json(issue, comment), ""
         if operation == "issues/list-for-repo":
             items, link = self.page(path, query, repository.listed(query))
             return 200, [repository.issue_json(item) for item in items], link

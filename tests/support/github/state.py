@@ -89,6 +89,14 @@ class Repository:
         issue["updated_at"] = now
         return comment
 
+    def edit_comment(self, comment_id, body):
+        for issue in self.issues.values():
+            for comment in issue["comments"]:
+                if comment["id"] == comment_id:
+                    comment["body"] = body
+                    return issue, comment
+        raise Refusal(404, "Not Found")
+
     def update(self, number, change):
         issue = self.require(number)
         for name in ("title", "body", "state", "state_reason"):
