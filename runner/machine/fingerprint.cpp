@@ -1,6 +1,7 @@
 #include "runner/machine/fingerprint.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <gnu/libc-version.h>
@@ -12,6 +13,7 @@
 #include "runner/machine/gpu_probe.hpp"
 #include "runner/machine/nvml.hpp"
 #include "runner/machine/rocm_smi.hpp"
+#include "runner/process/cpu_quota.hpp"
 #include "storage/base/files.hpp"
 #include "storage/base/pattern.hpp"
 
@@ -48,6 +50,13 @@ std::string chosen(const std::string& line) {
 
 std::string or_none(std::string text) {
   return text.empty() ? "none" : text;
+}
+
+// "1.50".
+std::string cpus_text(double cpus) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", cpus);
+  return text;
 }
 
 std::string numa_nodes() {
@@ -125,6 +134,8 @@ std::map<std::string, std::string> machine_facts() {
   const std::string model = field_of("/proc/cpuinfo", "model name");
   facts["cpu_model"] = or_none(model.empty() ? field_of("/proc/cpuinfo", "CPU part") : model);
   facts["cpu_count"] = std::to_string(allowed_cpus().size());
+  // Only where there is one, so that machines without it have the facts that they had.
+  if (const auto quota = cpu_quota()) facts["cpu_quota"] = cpus_text(quota->cpus);
   facts["smt"] = or_none(read_line(kCpu / "smt/control"));
   facts["numa_nodes"] = numa_nodes();
   facts["governor"] = or_none(read_line(kCpu / "cpu0/cpufreq/scaling_governor"));

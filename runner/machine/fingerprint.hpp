@@ -10,10 +10,10 @@
 
 namespace nightjar::runner {
 
-// Reads /proc and /sys: cpu_model, cpu_count, smt, numa_nodes, governor, turbo, kernel,
-// memory_bytes (rounded to 256 MiB, because a kernel's own share differs from boot to boot), thp,
-// libc, arch, hypervisor, microcode, firmware, the models and driver of the GPUs that workloads may
-// see, and how runs are threaded and pinned.
+// Reads /proc and /sys: cpu_model, cpu_count, cpu_quota (if there is one, in CPUs), smt,
+// numa_nodes, governor, turbo, kernel, memory_bytes (rounded to 256 MiB, because a kernel's own
+// share differs from boot to boot), thp, libc, arch, hypervisor, microcode, firmware, the models
+// and driver of the GPUs that workloads may see, and how runs are threaded and pinned.
 std::map<std::string, std::string> machine_facts();
 
 // Reads firmware facts from /proc and /sys below `root`; "none" if they are not there. "microcode"
