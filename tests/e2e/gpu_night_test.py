@@ -84,6 +84,9 @@ def test_each_device_has_an_agent_that_measures(world):
     expected = {f"host-gpu{i}" for i in range(devices)}
     w.wait("the agents", lambda: {r["name"] for r in w.items("runners")} == expected, 60)
     assert all(r["labels"]["devices"] == "each" for r in w.items("runners"))
+    # Each agent can use one of eight devices, whatever the host shows.
+    assert {r["machine"]["facts"]["gpu"] for r in w.items("runners")} == {"H100"}
+    assert {r["machine"]["facts"]["driver"] for r in w.items("runners")} == {"580.65.06"}
     w.wait("the night", lambda: w.night_done(1), 120)
     log = (folder / "nightjar-runner.log").read_text()
     assert "devices measure side by side: they share" in log
