@@ -83,6 +83,11 @@ void add_agent(CLI::App& app, Options& options) {
                  "a part of the CPUs")
       ->check(CLI::IsMember(std::vector<std::string>{"whole-host", "each"}))
       ->capture_default_str();
+  app.add_option("--doctor", options.doctor,
+                 "asks the doctor first. required: ends with 1 where something harms; advisory: "
+                 "goes on, and each session notes it")
+      ->check(CLI::IsMember(std::vector<std::string>{"off", "advisory", "required"}))
+      ->capture_default_str();
   app.add_option("--until", options.until,
                  "claims nothing after this time (2026-08-20T06:00:00Z, or seconds from now) and "
                  "ends between two jobs")

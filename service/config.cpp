@@ -272,8 +272,23 @@ void read_sources(TomlFile& toml, Config& config) {
   }
 }
 
+// A GPU variant's wheels require packages that their own index has beside them (nvidia-*,
+// pytorch-triton-rocm). So those indexes come first. Empty where only CPUs are watched.
+std::vector<Address> usual_indexes(const Config& config) {
+  auto sources = sources_of(config);
+  const auto on_gpu = [](const Config::Source* one) { return one->variant != "cpu"; };
+  std::vector<Address> indexes;
+  if (std::ranges::none_of(sources, on_gpu)) return indexes;
+  std::ranges::stable_partition(sources, on_gpu);
+  for (const Config::Source* one : sources)
+    if (!one->index.empty()) indexes.push_back(one->index);
+  return indexes;
+}
+
+// Leaves `environment.indexes` alone where the file names none.
 void read_environment(TomlTable section, Config::Environment& environment) {
   std::vector<std::string> indexes;
+  if (section.has("indexes")) environment.indexes.clear();
   section.read("indexes", indexes);
   for (const std::string& index : indexes)
     if (auto address = address_of(section, "indexes", index))
@@ -528,6 +543,7 @@ Config load_config(const std::filesystem::path& file) {
   read_service(toml.table("service"), config.service);
   read_tokens(toml, config.tokens);
   read_sources(toml, config);
+  config.environment.indexes = usual_indexes(config);
   read_environment(toml.table("environment"), config.environment);
   read_repository(toml.table("repository"), config.repository);
   if (config.source.ci.repository.empty())

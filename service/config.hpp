@@ -93,7 +93,9 @@ struct Config {
   } source;                          // [source], or the first [[source]]
   std::vector<Source> more_sources;  // the other [[source]], each of a variant of its own
   struct Environment {               // [environment]
-    std::vector<Address> indexes;    // PEP 503, the first has the say; empty: nothing is resolved
+    // PEP 503, the first has the say; empty: nothing is resolved. Default: the sources' own
+    // indexes if one is of a GPU variant.
+    std::vector<Address> indexes;
     std::vector<std::string> internal;  // as that of [source]
     std::string uv = "uv";              // the program; a name is looked for in PATH
     std::chrono::seconds timeout{600};  // of resolving the packages of one wheel

@@ -47,11 +47,13 @@ class PlaceCheck {
     if (!config_.report.directory.empty())
       check_folder("[report] directory", config_.report.directory);
     check_repository();
-    for (const Config::Source* source : sources_of(config_)) check_source(*source);
+    std::vector<const Config::Source*> sound;
+    for (const Config::Source* source : sources_of(config_))
+      if (check_source(*source)) sound.push_back(source);
     for (const std::string& index : config_.environment.indexes)
       check_answers("[environment] indexes", index);
     if (config_.chat.is_on()) check_answers("[chat] url_file", chat_host(config_.chat));
-    for (const Config::Source* source : sources_of(config_)) check_packages(*source);
+    for (const Config::Source* source : sound) check_packages(*source);
     return std::move(found_);
   }
 
@@ -86,14 +88,16 @@ class PlaceCheck {
     }
   }
 
-  void check_source(const Config::Source& source) {
+  // True if it lists wheels.
+  bool check_source(const Config::Source& source) {
     const char* key = source.index.empty() ? "[source] directory" : "[source] index";
     try {
-      if (make_source(source, config_.project.package)->list().empty())
-        say(key, nothing_listed(source, config_.project));
+      if (!make_source(source, config_.project.package)->list().empty()) return true;
+      say(key, nothing_listed(source, config_.project));
     } catch (const std::exception& error) {
       say(key, error.what());
     }
+    return false;
   }
 
   // That any answer comes shows that name, port and certificate are right.
@@ -108,7 +112,15 @@ class PlaceCheck {
   // PyTorch's wheels for GPUs require packages that only the index of their variant has.
   void check_packages(const Config::Source& source) {
     const auto& indexes = config_.environment.indexes;
-    if (!config_.project.is_pytorch() || source.variant == "cpu" || indexes.empty()) return;
+    if (!config_.project.is_pytorch() || source.variant == "cpu") return;
+    if (indexes.empty()) {
+      say("[environment] indexes",
+          "there is none, so builds of variant " + source.variant +
+              " find no package that they require (nvidia-*, triton) but those of the runner's "
+              "own Python; name the index of " +
+              source.variant);
+      return;
+    }
     const auto has_variant = [&](const std::string& index) {
       Config::Source at = source;
       at.index = index;

@@ -200,7 +200,8 @@ void Agent::measure(const Claim& claim, const JobSpec& spec, std::stop_token sto
   LeaseKeeper lease(config_.service, config_.token, claim);
   const std::stop_callback forward(stop, [&] { lease.stop_job(); });
   try {
-    const SessionResult result = run_session(claim.job, spec, executor_, clock_, lease.job_token());
+    SessionResult result = run_session(claim.job, spec, executor_, clock_, lease.job_token());
+    if (!config_.doctor_note.empty()) result.settings["doctor"] = config_.doctor_note;
     spool_.put(claim, result);
     put_off_ = 0;
   } catch (const Stopped&) {

@@ -34,6 +34,7 @@ struct AgentConfig {
   // Versions of what the Python that runs workloads has, by name: facts of this machine ("package
   // timm"), so that levels that were measured with other packages are told apart.
   std::map<std::string, std::string> packages = {};
+  std::string doctor_note = {};  // what harms here and was accepted; a setting of each session
   std::chrono::seconds claim_wait{4};  // a graceful stop takes at most this long
   std::chrono::milliseconds backoff_first{500};
   std::chrono::milliseconds backoff_most{30000};

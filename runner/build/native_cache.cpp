@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
-#include <thread>
 #include <vector>
 
+#include "runner/process/cpu_quota.hpp"
 #include "runner/process/failure.hpp"
 #include "runner/process/process.hpp"
 #include "storage/base/digest.hpp"
@@ -133,7 +133,7 @@ NativeProgram NativeCache::compile(const LibTorch& libtorch, const NativeProgram
     return {{}, {}, true, "cannot compile native workloads: " + configured.start_error};
   if (!configured.fine())
     return {{}, {}, false, "cmake for native workloads: " + error_line(configured)};
-  const auto jobs = std::to_string(std::max(1u, std::thread::hardware_concurrency()));
+  const auto jobs = std::to_string(jobs_at_once());
   ProcessSpec compile = tool({"cmake", "--build", build.string(), "-j", jobs}, work.path());
   compile.grows = work.path();
   choose_cache(compile, confinement != nullptr);

@@ -1,9 +1,9 @@
 #include "runner/build/python.hpp"
 
 #include <algorithm>
-#include <thread>
 
 #include "runner/catalog/source_tree.hpp"
+#include "runner/process/cpu_quota.hpp"
 #include "runner/process/process.hpp"
 #include "storage/base/foreign_number.hpp"
 #include "storage/model/foreign_json.hpp"
@@ -186,7 +186,7 @@ std::string compile_byte_code(const fs::path& python, const fs::path& folder,
   ProcessSpec spec;
   spec.command = {python.string(), "-I", "-m", "compileall", "-qq"};
   if (files.empty()) {
-    const auto jobs = std::max(1u, std::min(8u, std::thread::hardware_concurrency()));
+    const int jobs = std::min(8, jobs_at_once());
     spec.command.insert(spec.command.end(), {"-j", std::to_string(jobs), folder.string()});
   } else {
     spec.command.insert(spec.command.end(), {"-i", "-"});

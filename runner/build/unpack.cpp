@@ -11,11 +11,11 @@
 #include <memory>
 #include <numeric>
 #include <system_error>
-#include <thread>
 #include <unistd.h>
 #include <utility>
 #include <vector>
 
+#include "runner/process/cpu_quota.hpp"
 #include "storage/base/digest.hpp"
 #include "storage/base/fd.hpp"
 #include "storage/base/utf8_names.hpp"
@@ -172,7 +172,7 @@ std::vector<std::int64_t> sizes_of(const fs::path& path) {
 std::size_t threads_for(const std::vector<std::int64_t>& sizes) {
   constexpr std::int64_t kSmall = 16 << 20;
   const auto bytes = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
-  return bytes < kSmall ? 1 : std::clamp(std::thread::hardware_concurrency(), 1U, 8U);
+  return bytes < kSmall ? 1 : static_cast<std::size_t>(std::min(jobs_at_once(), 8));
 }
 
 // Which of `threads` unpacks each member: the largest first, each to whoever has the least to do.

@@ -11,6 +11,7 @@
 #include "runner/cli/commands.hpp"
 #include "runner/cli/device_agents.hpp"
 #include "runner/cli/selection.hpp"
+#include "runner/machine/gpu_probe.hpp"
 #include "runner/process/failure.hpp"
 #include "runner/process/stop_on_signal.hpp"
 #include "runner/run/confined_place.hpp"
@@ -19,6 +20,7 @@
 #include "runner/run/wheel_builds.hpp"
 #include "storage/base/file_lock.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/foreign_text.hpp"
 #include "storage/base/log.hpp"
 #include "web/access.hpp"
 #include "web/client.hpp"
@@ -199,6 +201,40 @@ void serve(const Options& options, AgentConfig config, OwnToken* own, std::stop_
   }
 }
 
+constexpr std::size_t kLongestNote = 400;  // bytes
+
+// True if this machine may measure. What harms is logged; where that is accepted, sessions note it.
+bool passes_doctor(const Options& options, AgentConfig& config, std::stop_token stop) {
+  if (options.doctor == "off") return true;
+  const std::string harms = harms_text(examine_here(options, std::move(stop)));
+  if (harms.empty()) return true;
+  if (options.doctor == "required") {
+    log::error(
+        "this machine is not fit to measure, and nothing was claimed; `nightjar-runner "
+        "doctor` says what mends it cause=\"{}\"",
+        harms);
+    return false;
+  }
+  log::warn("measures all the same, and each session notes it cause=\"{}\"", harms);
+  config.doctor_note = shortened(harms, kLongestNote);
+  return true;
+}
+
+// A part of a device is measured only if CUDA_VISIBLE_DEVICES names it, and a label tells of it.
+void name_part_of_device(const Options& options, AgentConfig& config) {
+  if (options.device != "cuda") return;
+  const std::string named = visible_devices().value_or("");
+  if (named.starts_with("MIG-")) {
+    config.labels["part"] = named;
+    return;
+  }
+  const auto gpus = GpuProbe().read();
+  if (!gpus.empty() && gpus.front().mig.value_or(false))
+    throw WrongUse("--device cuda: " + gpus.front().name + " on " + gpus.front().pci_bus +
+                   " is cut into parts, which disturb each other; ask for a whole device, or name "
+                   "a part by CUDA_VISIBLE_DEVICES=MIG-UUID");
+}
+
 }  // namespace
 
 std::string agent_name(const Options& options) {
@@ -220,6 +256,7 @@ int run_agent(const Options& options) {
   config.name = agent_name(options);
   config.labels = labels_of(options.labels);
   config.cache = cache_folder(options.cache);
+  name_part_of_device(options, config);
   const auto own = own_token(options, config);
   if (!own) read_token(options.token_file);
   if (!options.builder.empty()) {
@@ -231,6 +268,7 @@ int run_agent(const Options& options) {
   if (options.idle) config.idle = std::chrono::seconds(*options.idle);
   const FileLock lock = lock_folder(config.cache, "lock", "give each runner a --cache of its own");
   const StopOnSignal stop;
+  if (!passes_doctor(options, config, stop.token())) return 1;
   if (own && !own->is_kept() &&
       !own->enrol(read_token(options.enrol_file), config.name, stop.token()))
     return 0;

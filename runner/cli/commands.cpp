@@ -8,7 +8,6 @@
 #include "runner/cli/selection.hpp"
 #include "runner/format/measure_output.hpp"
 #include "runner/format/profile_output.hpp"
-#include "runner/machine/doctor.hpp"
 #include "runner/process/failure.hpp"
 #include "runner/process/stop_on_signal.hpp"
 #include "runner/run/confined_place.hpp"
@@ -155,18 +154,22 @@ int run_profile(const Options& options) {
       stop);
 }
 
-int run_doctor(const Options& options) {
-  const StopOnSignal stop;
+std::vector<Finding> examine_here(const Options& options, std::stop_token stop) {
   const RunPlace place{.cache = cache_folder(options.cache),
                        .python = python_of(options),
                        .workloads = default_workloads(options.workloads),
                        .torchbench = {}};
   Health health = observe_machine(place.cache, place.python);
-  if (const auto why = why_not_confined(place, {}, stop.token())) {
+  if (const auto why = why_not_confined(place, {}, std::move(stop))) {
     health.unconfined = why->problem;
     health.to_confine = why->remedy;
   }
-  const auto findings = examine(health);
+  return examine(health);
+}
+
+int run_doctor(const Options& options) {
+  const StopOnSignal stop;
+  const auto findings = examine_here(options, stop.token());
   put_text(stdout, options.json ? findings_json(findings) : shown_lines(findings_text(findings)));
   return any_harmful(findings) ? 1 : 0;
 }

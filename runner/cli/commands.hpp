@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "runner/machine/doctor.hpp"
 #include "runner/machine/lock.hpp"
 
 namespace nightjar::runner {
@@ -42,6 +43,7 @@ struct Options {
   std::string revision, repository;            // of build, as are the next two and `out`
   std::filesystem::path recipe, work;          // `work` of a builder's agent, too
   std::string devices = "whole-host";          // of the agent; or "each"
+  std::string doctor = "off";                  // of the agent; or "advisory", "required"
   std::string builder;                         // of the agent: empty, "also" or "only"
   std::string confinement;                     // empty: `preferred` of the agent, `off` by hand
   std::vector<std::filesystem::path> visible;  // to confined processes
@@ -65,6 +67,9 @@ std::string agent_name(const Options& options);
 
 // The Python of a builder, absolute. Throws WrongUse if --python names none.
 std::filesystem::path builder_python(const Options& options);
+
+// What the doctor finds here, as the options name cache, Python and workloads.
+std::vector<Finding> examine_here(const Options& options, std::stop_token stop);
 
 // Waits until nothing else of ours measures or compiles on this machine, and says whom it waits
 // for. Throws Stopped.

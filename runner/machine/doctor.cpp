@@ -33,6 +33,13 @@ bool any_harmful(const std::vector<Finding>& findings) {
   return count_of(findings, FindingClass::harmful) > 0;
 }
 
+std::string harms_text(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& one : findings)
+    if (one.kind == FindingClass::harmful) text += (text.empty() ? "" : "; ") + one.what;
+  return text;
+}
+
 std::string findings_text(const std::vector<Finding>& findings) {
   static const std::map<FindingClass, std::pair<const char*, const char*>> kWords{
       {FindingClass::fine, {"fine   ", ""}},

@@ -25,6 +25,8 @@ std::vector<Finding> examine(const Health& health);
 
 // True if there is something to mend.
 bool any_harmful(const std::vector<Finding>& findings);
+// What harms, on one line: "load is 9.0; swap in use: 1.00 GiB". Empty if nothing does.
+std::string harms_text(const std::vector<Finding>& findings);
 // One line for each finding, with what to do below one that is not fine. The last line counts the
 // findings of each class.
 std::string findings_text(const std::vector<Finding>& findings);

@@ -1,6 +1,7 @@
 #include "runner/machine/fingerprint.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <gnu/libc-version.h>
@@ -12,8 +13,8 @@
 #include "runner/machine/gpu_probe.hpp"
 #include "runner/machine/nvml.hpp"
 #include "runner/machine/rocm_smi.hpp"
+#include "runner/process/cpu_quota.hpp"
 #include "storage/base/files.hpp"
-#include "storage/base/pattern.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -50,6 +51,13 @@ std::string or_none(std::string text) {
   return text.empty() ? "none" : text;
 }
 
+// "1.50".
+std::string cpus_text(double cpus) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", cpus);
+  return text;
+}
+
 std::string numa_nodes() {
   std::error_code error;
   int nodes = 0;
@@ -68,12 +76,11 @@ std::string turbo() {
   return "none";
 }
 
+// Only what this process can use: /proc shows a container all devices of its node.
 void add_gpus(Facts& facts) {
-  std::vector<GpuState> gpus = nvidia_gpus("/proc/driver/nvidia/gpus");
-  std::string driver = driver_version(field_of("/proc/driver/nvidia/version", "NVRM version"));
-  if (gpus.empty()) gpus = Nvml().read();  // a container may hide the driver's folder
+  std::vector<GpuState> gpus = Nvml().read();
   if (gpus.empty()) gpus = RocmSmi().read();
-  if (driver.empty() && !gpus.empty()) driver = gpus.front().driver;
+  const std::string driver = gpus.empty() ? "" : gpus.front().driver;
   std::multiset<std::string> models;
   for (const std::size_t index : visible_gpus(visible_devices(), gpus))
     models.insert(gpus[index].name);
@@ -85,21 +92,6 @@ void add_gpus(Facts& facts) {
 
 }  // namespace
 
-std::vector<GpuState> nvidia_gpus(const fs::path& folder) {
-  std::vector<GpuState> gpus;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    GpuState gpu;
-    gpu.pci_bus = entry.path().filename();
-    gpu.name = field_of(entry.path() / "information", "Model");
-    gpu.uuid = field_of(entry.path() / "information", "GPU UUID");
-    gpus.push_back(std::move(gpu));
-  }
-  std::sort(gpus.begin(), gpus.end(),
-            [](const GpuState& a, const GpuState& b) { return a.pci_bus < b.pci_bus; });
-  return gpus;
-}
-
 std::map<std::string, std::string> firmware_facts(const fs::path& root) {
   const fs::path board = root / "sys/class/dmi/id";
   std::string firmware;
@@ -108,12 +100,6 @@ std::map<std::string, std::string> firmware_facts(const fs::path& root) {
       firmware += (firmware.empty() ? "" : " ") + line;
   return {{"microcode", or_none(field_of(root / "proc/cpuinfo", "microcode"))},
           {"firmware", or_none(firmware)}};
-}
-
-std::string driver_version(const std::string& line) {
-  static const Pattern version(R"((^|\s)(\d+(\.\d+)+)(\s|$))");
-  const auto found = version.search(line);
-  return found ? found->at(2) : "";
 }
 
 std::map<std::string, std::string> machine_facts() {
@@ -125,6 +111,8 @@ std::map<std::string, std::string> machine_facts() {
   const std::string model = field_of("/proc/cpuinfo", "model name");
   facts["cpu_model"] = or_none(model.empty() ? field_of("/proc/cpuinfo", "CPU part") : model);
   facts["cpu_count"] = std::to_string(allowed_cpus().size());
+  // Only where there is one, so that machines without it have the facts that they had.
+  if (const auto quota = cpu_quota()) facts["cpu_quota"] = cpus_text(quota->cpus);
   facts["smt"] = or_none(read_line(kCpu / "smt/control"));
   facts["numa_nodes"] = numa_nodes();
   facts["governor"] = or_none(read_line(kCpu / "cpu0/cpufreq/scaling_governor"));

@@ -6,28 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "storage/model/gpu.hpp"
-
 namespace nightjar::runner {
 
-// Reads /proc and /sys: cpu_model, cpu_count, smt, numa_nodes, governor, turbo, kernel,
-// memory_bytes (rounded to 256 MiB, because a kernel's own share differs from boot to boot), thp,
-// libc, arch, hypervisor, microcode, firmware, the models and driver of the GPUs that workloads may
-// see, and how runs are threaded and pinned.
+// Reads /proc and /sys: cpu_model, cpu_count, cpu_quota (if there is one, in CPUs), smt,
+// numa_nodes, governor, turbo, kernel, memory_bytes (rounded to 256 MiB, because a kernel's own
+// share differs from boot to boot), thp, libc, arch, hypervisor, microcode, firmware, the models
+// and driver of the GPUs that workloads may see, and how runs are threaded and pinned.
 std::map<std::string, std::string> machine_facts();
 
 // Reads firmware facts from /proc and /sys below `root`; "none" if they are not there. "microcode"
 // is the revision that the CPU runs. "firmware" has vendor, version and date of the board's BIOS or
 // UEFI.
 std::map<std::string, std::string> firmware_facts(const std::filesystem::path& root);
-
-// Name, UUID and bus of NVIDIA's devices as their driver lists them in `folder`, in the order of
-// their buses.
-std::vector<GpuState> nvidia_gpus(const std::filesystem::path& folder);
-
-// "580.65.06" of "NVIDIA UNIX x86_64 Kernel Module  580.65.06  <date>", in whatever words; empty if
-// no word is a version.
-std::string driver_version(const std::string& line);
 
 // CPUs that this process may use, in order.
 std::vector<int> allowed_cpus();

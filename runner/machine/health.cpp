@@ -7,6 +7,7 @@
 #include "runner/machine/fingerprint.hpp"
 #include "runner/machine/lock.hpp"
 #include "runner/machine/state.hpp"
+#include "runner/process/cpu_quota.hpp"
 #include "runner/process/process.hpp"
 #include "runner/process/wait.hpp"
 #include "storage/base/child.hpp"
@@ -21,28 +22,6 @@ std::int64_t number_after(const fs::path& file, const std::string& name) {
   const std::string text = "\n" + read_file(file).value_or("");
   const auto at = text.find("\n" + name);
   return at == std::string::npos ? 0 : std::atoll(text.c_str() + at + 1 + name.size());
-}
-
-// cgroup v2: "<quota|max> <period>", in this process's group or any above it; v1 has two files.
-void read_quota(Health& health) {
-  const fs::path root = "/sys/fs/cgroup";
-  const std::string line = read_line("/proc/self/cgroup");
-  fs::path group = line.starts_with("0::/") ? root / line.substr(4) : root;
-  for (;; group = group.parent_path()) {
-    const std::string limit = read_line(group / "cpu.max");
-    if (!limit.empty() && !limit.starts_with("max")) {
-      const double period = std::strtod(limit.c_str() + limit.find(' '), nullptr);
-      health.cpu_quota = std::strtod(limit.c_str(), nullptr) / (period > 0 ? period : 100000);
-      health.times_throttled = number_after(group / "cpu.stat", "nr_throttled ");
-      return;
-    }
-    if (group.string().size() <= root.string().size()) break;
-  }
-  const double quota = std::strtod(read_line(root / "cpu/cpu.cfs_quota_us").c_str(), nullptr);
-  const double period = std::strtod(read_line(root / "cpu/cpu.cfs_period_us").c_str(), nullptr);
-  if (quota <= 0 || period <= 0) return;
-  health.cpu_quota = quota / period;
-  health.times_throttled = number_after(root / "cpu/cpu.stat", "nr_throttled ");
 }
 
 std::vector<std::string> running_compilers() {
@@ -93,7 +72,10 @@ Health observe_machine(const fs::path& cache, const fs::path& python) {
       read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   health.numa_balancing = number_after("/proc/sys/kernel/numa_balancing", "") != 0;
   health.address_layout = read_line("/proc/sys/kernel/randomize_va_space");
-  read_quota(health);
+  if (const auto quota = cpu_quota()) {
+    health.cpu_quota = quota->cpus;
+    health.times_throttled = quota->times_throttled;
+  }
   health.may_pin = can_pin();
   health.free_memory_bytes = number_after("/proc/meminfo", "MemAvailable:") * 1024;
   health.swap_used_bytes =

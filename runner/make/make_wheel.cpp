@@ -4,13 +4,13 @@
 #include <ctime>
 #include <optional>
 #include <system_error>
-#include <thread>
 
 #include "runner/make/build_failure.hpp"
 #include "runner/make/compiler_cache.hpp"
 #include "runner/make/place.hpp"
 #include "runner/make/wheel_check.hpp"
 #include "runner/make/work_tree.hpp"
+#include "runner/process/cpu_quota.hpp"
 #include "runner/process/failure.hpp"
 #include "storage/base/digest.hpp"
 #include "storage/base/file_lock.hpp"
@@ -208,7 +208,7 @@ class Maker {
     out["NIGHTJAR_COMMIT_DAY"] = day_of(committed_at_);
     out["SOURCE_DATE_EPOCH"] = std::to_string(committed_at_);
     out[WorkTree::kMark] = tree_.path().string();
-    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+    const auto cores = static_cast<unsigned>(jobs_at_once());
     for (const auto& [name, value] : environment_of(recipe_, cores, order_.python.string()))
       out[name] = value;
     return out;

@@ -381,8 +381,9 @@ ProcessSpec trusted_python(const std::filesystem::path& python, PythonText text)
 std::map<std::string, std::string> clean_environment(const std::filesystem::path& home) {
   std::map<std::string, std::string> out{{"PATH", "/usr/local/bin:/usr/bin:/bin"},
                                          {"LANG", "C.UTF-8"}};
-  for (const char* name :
-       {"PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"})
+  for (const char* name : {"PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME", "NVIDIA_VISIBLE_DEVICES",
+                           "NVIDIA_DRIVER_CAPABILITIES", "HIP_VISIBLE_DEVICES",
+                           "ROCR_VISIBLE_DEVICES", "ROCM_PATH", "HSA_OVERRIDE_GFX_VERSION"})
     if (const char* value = std::getenv(name)) out[name] = value;
   out["HOME"] = home.string();
   out["TMPDIR"] = home.string();

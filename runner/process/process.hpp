@@ -94,7 +94,7 @@ class PythonText {
 // the working folder, nor in PYTHONPATH, nor in a home.
 ProcessSpec trusted_python(const std::filesystem::path& python, PythonText text);
 
-// Returns PATH, HOME, LANG, TMPDIR and what the CUDA driver needs. The rest of this process's
+// Returns PATH, HOME, LANG, TMPDIR and what the drivers of GPUs need. The rest of this process's
 // environment, tokens included, is not passed on.
 std::map<std::string, std::string> clean_environment(const std::filesystem::path& home);
 

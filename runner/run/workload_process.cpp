@@ -1,6 +1,7 @@
 #include "runner/run/workload_process.hpp"
 
 #include "runner/machine/fingerprint.hpp"
+#include "runner/process/cpu_quota.hpp"
 #include "storage/base/files.hpp"
 #include "storage/model/workload_variant.hpp"
 
@@ -48,7 +49,7 @@ BuildRights rights_at(const RunPlace& place, const fs::path& home) {
 }  // namespace
 
 RunLimits limits_for(const WorkloadName& name, RunLimits session) {
-  session.threads = threads_of(name).value_or(session.threads);
+  session.threads = threads_of(name).value_or(threads_within(cpu_quota(), session.threads));
   return session;
 }
 

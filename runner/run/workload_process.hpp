@@ -29,7 +29,8 @@ struct RunPlace {
   std::optional<BuildRights> rights = {};
 };
 
-// The session's limits, with the threads that the workload's name asks for.
+// The session's limits, with the threads that the workload's name asks for, else those of the
+// session that the CPU quota allows.
 RunLimits limits_for(const WorkloadName& name, RunLimits session);
 
 // Runs the task's workload in a home of its own, pinned, with the environment variables that

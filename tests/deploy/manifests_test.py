@@ -72,7 +72,17 @@ def test_the_pod_has_no_rights_and_ends_with_its_slice():
     assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
     command = container["args"][0]
     assert JOB["spec"]["activeDeadlineSeconds"] - until(command) >= 600
-    assert command.index("doctor") < command.index("exec nightjar-runner --service")
+    assert '--doctor "$DOCTOR"' in command
+
+
+def test_the_agent_is_told_what_its_gpu_measures():
+    (container, ) = pod()["containers"]
+    command = container["args"][0]
+    given = {one["name"]: one.get("value") for one in container["env"]}
+    assert given["DEVICE"] == "cuda" and given["VARIANT"].startswith("cu")
+    assert given["DOCTOR"] == "advisory"  # a cloud's clocks are not locked: a note, no dead pod
+    for words in ('--device "$DEVICE"', '--label "variant=$VARIANT"', '--label "$LABEL"'):
+        assert words in command, words
 
 
 def test_the_pipeline_is_one_command_step():

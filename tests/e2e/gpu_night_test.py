@@ -84,6 +84,9 @@ def test_each_device_has_an_agent_that_measures(world):
     expected = {f"host-gpu{i}" for i in range(devices)}
     w.wait("the agents", lambda: {r["name"] for r in w.items("runners")} == expected, 60)
     assert all(r["labels"]["devices"] == "each" for r in w.items("runners"))
+    # Each agent can use one of eight devices, whatever the host shows.
+    assert {r["machine"]["facts"]["gpu"] for r in w.items("runners")} == {"H100"}
+    assert {r["machine"]["facts"]["driver"] for r in w.items("runners")} == {"580.65.06"}
     w.wait("the night", lambda: w.night_done(1), 120)
     log = (folder / "nightjar-runner.log").read_text()
     assert "devices measure side by side: they share" in log
@@ -96,10 +99,35 @@ def test_too_few_cpus_and_parts_of_devices_are_refused(world):
     w = world()
     (w.folder / "gpus").write_text("driver 1\n"
                                    "gpu name=H100 uuid=GPU-0 bus=00000000:01:00.0 mig=1\n")
-    done = subprocess.run(
-        [BIN / "nightjar-runner", "--service", "http://127.0.0.1:1", "--token-file",
-         w.folder / "runner.token", "--devices", "each", "--scripted", "x"],
-        env={**os.environ, "LD_LIBRARY_PATH": str(BIN.parent / "tests" / "nvml_double"),
-             "NVML_DOUBLE": str(w.folder / "gpus")}, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "H100 on 00000000:01:00.0 is cut into parts" in done.stderr, done.stderr
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(BIN.parent / "tests" / "nvml_double"),
+                   "NVML_DOUBLE": str(w.folder / "gpus")}
+    for option in (("--devices", "each"), ("--device", "cuda")):
+        done = subprocess.run(
+            [BIN / "nightjar-runner", "--service", "http://127.0.0.1:1", "--token-file",
+             w.folder / "runner.token", *option, "--scripted", "x"],
+            env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert "H100 on 00000000:01:00.0 is cut into parts" in done.stderr, done.stderr
+
+
+def test_a_part_that_is_named_and_a_harm_that_is_accepted_are_told(world):
+    w = world()
+    w.start_daemon()
+    (w.folder / "gpus").write_text("driver 1\n"
+                                   "gpu name=H100 uuid=GPU-0 bus=00000000:01:00.0 mig=1\n")
+    (w.folder / "script.json").write_text(json.dumps(script(AS_MEASURED, workloads=ON_GPU)))
+    command = [BIN / "nightjar-runner", "--service", w.url, "--token-file",
+               w.folder / "runner.token", "--name", "part", "--cache", w.folder / "cache",
+               "--device", "cuda", "--scripted", w.folder / "script.json"]
+    environment = {"LD_LIBRARY_PATH": str(BIN.parent / "tests" / "nvml_double"),
+                   "NVML_DOUBLE": str(w.folder / "gpus"), "CUDA_VISIBLE_DEVICES": "MIG-0f"}
+    refused = subprocess.run([*command, "--doctor", "required"], env={**os.environ, **environment},
+                             capture_output=True, text=True, check=False)
+    assert refused.returncode == 1 and "not fit to measure" in refused.stderr, refused.stderr
+    assert w.items("runners") == []
+    w.start("nightjar-runner", "env", *(f"{name}={value}" for name, value in environment.items()),
+            *command, "--doctor", "advisory")
+    w.wait("the runner", lambda: w.items("runners"), 60)
+    assert w.items("runners")[0]["labels"]["part"] == "MIG-0f"
+    log = (w.folder / "nightjar-runner.log").read_text()
+    assert "each session notes it" in log and "it is cut into parts" in log

@@ -71,6 +71,9 @@ TEST_CASE_METHOD(SoundPlace, "indexes that do not answer, or lack a GPU's varian
   config.environment.indexes = {"http://127.0.0.1:1"};
   CHECK_THAT(only(), Contains("[environment] indexes: http://127.0.0.1:1 does not answer"));
   config.source.variant = "cu130";
+  config.environment.indexes.clear();
+  CHECK_THAT(only(), Contains("[environment] indexes: there is none") && Contains("nvidia-*"));
+  config.environment.indexes = {"http://127.0.0.1:1"};
   const auto found = check_surroundings(config);
   REQUIRE(found.size() == 2);
   CHECK_THAT(found[1], Contains("none of them has wheels of variant cu130"));

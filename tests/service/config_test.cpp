@@ -200,6 +200,13 @@ TEST_CASE("several sources each have a variant, and only the first asks CI") {
   REQUIRE(config.more_sources.size() == 1);
   CHECK(config.more_sources[0].index == "https://wheels.test/cu126");
   CHECK(sources_of(config).size() == 2);
+  CHECK(config.environment.indexes ==
+        std::vector<Address>{"https://wheels.test/cu126", "https://wheels.test/cpu"});
+  const auto indexes_of = [&](const std::string& text) {
+    return load_config(write_file(folder / "e.toml", text)).environment.indexes;
+  };
+  CHECK(indexes_of(cpu + rest).empty());
+  CHECK(indexes_of(cpu + cuda + rest + "[environment]\nindexes = []\n").empty());
   CHECK(source_of_variant(config, "cu126").poll.count() == 60);
   CHECK(&source_of_variant(config, "rocm7.2") == &config.source);
   CHECK_THAT(error_of(write_file(folder / "b.toml", cpu + cpu + rest)),

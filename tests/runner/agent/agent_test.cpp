@@ -52,6 +52,7 @@ class Running {
       : executor_(script(run_seconds), {}),
         thread_([this, url, token, ends, cache = scratch / "cache"](std::stop_token stop) {
           AgentConfig config{url, token, "tester", {{"site", "lab"}}, cache};
+          config.doctor_note = "clocks are not fixed";
           config.until = ends.until;
           config.idle = ends.idle;
           config.claim_wait = std::chrono::seconds(1);
@@ -131,6 +132,7 @@ TEST_CASE("An agent registers, measures a job and sends its result with the atte
   CHECK(result.at("attempt") == 2);
   CHECK(result.at("nonce") == "n1");
   CHECK(result.at("result").at("runs").size() == 2);
+  CHECK(result.at("result").at("settings").at("doctor") == "clocks are not fixed");
   agent.stop();
   const auto registration = service.wait_for("/register");
   CHECK(registration.at("name") == "tester");

@@ -92,6 +92,15 @@ const Harm kHarms[] = {
 
 }  // namespace
 
+TEST_CASE("What harms is one line, for the note on a session that was measured all the same") {
+  Health health = healthy();
+  CHECK(harms_text(examine(health)).empty());
+  health.facts["governor"] = "powersave";
+  health.state.load1 = 100;
+  health.ccache = false;  // worth knowing, no harm
+  CHECK(harms_text(examine(health)) == "CPU governor is 'powersave'; load is 100.0");
+}
+
 TEST_CASE("Each harm is found, alone, with its class and what to do") {
   for (const Harm& harm : kHarms) {
     INFO(harm.words);

@@ -45,18 +45,6 @@ TEST_CASE("The revisions of microcode and firmware are facts, and not of the cla
   CHECK(machine_class(facts).fingerprint == before);
 }
 
-TEST_CASE("The driver's version is found in what its kernel modules say, open and closed") {
-  CHECK(
-      driver_version("NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sun Jul 27 07:20:44 UTC 2025") ==
-      "580.65.06");
-  CHECK(
-      driver_version(
-          "NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  (somebody@)  ") ==
-      "580.159.04");
-  CHECK(driver_version("").empty());
-  CHECK(driver_version("x86_64 without any").empty());
-}
-
 TEST_CASE("The machine's state is within what is possible") {
   const MachineState state = MachineProbe().read();
   CHECK(state.load1 >= 0);

@@ -112,6 +112,19 @@ TEST_CASE("What a control group has left counts, with the files that make room")
   CHECK(available_memory({unified}) > 100 << 20);  // the machine's
 }
 
+TEST_CASE("A process gets what a GPU's driver reads from the environment, and no token") {
+  ::setenv("NVIDIA_DRIVER_CAPABILITIES", "compute", 1);
+  ::setenv("HSA_OVERRIDE_GFX_VERSION", "9.4.2", 1);
+  ::setenv("NIGHTJAR_TEST_TOKEN", "secret", 1);
+  const auto passed = clean_environment("/home");
+  for (const char* name :
+       {"NVIDIA_DRIVER_CAPABILITIES", "HSA_OVERRIDE_GFX_VERSION", "NIGHTJAR_TEST_TOKEN"})
+    ::unsetenv(name);
+  CHECK(passed.at("NVIDIA_DRIVER_CAPABILITIES") == "compute");
+  CHECK(passed.at("HSA_OVERRIDE_GFX_VERSION") == "9.4.2");
+  CHECK_FALSE(passed.contains("NIGHTJAR_TEST_TOKEN"));
+}
+
 TEST_CASE("A trusted process is not told to load code from elsewhere") {
   const Scratch scratch;
   for (const char* name : {"PYTHONPATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "BASH_ENV"}) {
