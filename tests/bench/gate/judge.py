@@ -3,16 +3,14 @@ for gate.py.
 
 A figure is a ratio: our speed in units of a comparator's, so less is worse. Its band is the range
 of RUNS runs, widened on both sides by half of its width, or by a share of the median if that is
-more. The share covers what these runs, all on one machine, cannot show: another machine."""
+more. The share covers what these runs, all on one machine, cannot show: another machine, whose
+processor or compiler changes one side more than the other."""
 
 import dataclasses
 import statistics
 
 RUNS = 20
-SHARE = .15
-# These have a comparator of another kind than they are: a processor or a compiler of another
-# version changes one side more than the other.
-SHARES = {"search_step": .3, "simulation": .3, "compile": .3}
+SHARE = .25
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,10 +22,10 @@ class Band:
         return f"{self.low:.3g} to {self.high:.3g}"
 
 
-def band_of(name, runs):
+def band_of(runs):
     """The band that these runs of a figure teach."""
     lowest, highest = min(runs), max(runs)
-    wider = max((highest - lowest) / 2, SHARES.get(name, SHARE) * statistics.median(runs))
+    wider = max((highest - lowest) / 2, SHARE * statistics.median(runs))
     return Band(max(0, lowest - wider), highest + wider)
 
 
@@ -53,7 +51,7 @@ def judge(figure, name, learned, history, measure_again):
     and is only asked if this one is below the band. None as a figure: its bench gave none."""
     if name not in learned:
         return False, f"{name}: has no band; learn it with tests/bench/gate/gate.py --learn {RUNS}"
-    band = band_of(name, learned[name])
+    band = band_of(learned[name])
     seen = [figure]
     if figure is None or figure < band.low:
         seen.append(measure_again())
