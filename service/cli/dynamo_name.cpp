@@ -10,7 +10,7 @@ namespace {
 constexpr std::array<std::string_view, 8> kPrecisions{"float32",  "float16",  "bfloat16", "amp",
                                                       "amp_fp16", "amp_bf16", "quant",    "notset"};
 constexpr std::array<std::string_view, 2> kTasks{"training", "inference"};
-constexpr std::array<std::string_view, 2> kKinds{"_performance", "_accuracy"};
+constexpr std::array<std::string_view, 2> kVariantKinds{"_performance", "_accuracy"};
 constexpr std::array<std::string_view, 4> kExpectedSuites{"torchbench", "huggingface",
                                                           "timm_models", "timm"};
 
@@ -59,9 +59,9 @@ std::optional<DynamoName> after_suite(std::string_view text) {
 }  // namespace
 
 std::optional<DynamoName> dynamo_result_name(std::string_view stem) {
-  const auto kind = std::find_if(kKinds.begin(), kKinds.end(),
+  const auto kind = std::find_if(kVariantKinds.begin(), kVariantKinds.end(),
                                  [&](std::string_view one) { return stem.ends_with(one); });
-  if (kind == kKinds.end()) return std::nullopt;
+  if (kind == kVariantKinds.end()) return std::nullopt;
   stem.remove_suffix(kind->size());
   for (auto at = stem.find('_', 1); at < stem.size(); at = stem.find('_', at + 1)) {
     const std::string_view text = stem.substr(at + 1);

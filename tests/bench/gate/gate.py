@@ -19,7 +19,7 @@ import shlex
 import subprocess
 import sys
 
-from judge import RUNS, judge
+from bands import RUNS, judge
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]

@@ -3,7 +3,7 @@
 import pytest
 
 import gate
-from judge import band_of, judge, last_inside
+from bands import band_of, judge, last_inside
 
 RUNS = [1.0, 1.04, 1.08]  # the band is .74 to 1.34: a quarter of the median is more than half
                           # their range

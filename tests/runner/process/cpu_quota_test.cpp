@@ -4,8 +4,8 @@
 
 #include "tests/support/scratch.hpp"
 
+using namespace nightjar;
 using namespace nightjar::runner;
-using nightjar::Scratch;
 
 TEST_CASE("The smallest quota of all groups counts, and has its own count of stops") {
   const Scratch scratch;
