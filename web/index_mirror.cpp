@@ -20,6 +20,7 @@
 #include <thread>
 
 #include "storage/base/digest.hpp"
+#include "storage/base/foreign_text.hpp"
 #include "web/anchors.hpp"
 #include "web/client.hpp"
 #include "web/credentials.hpp"
@@ -55,18 +56,6 @@ bool is_project_name(std::string_view name) {
 std::string last_segment(std::string_view url) {
   url = url.substr(0, url.find_first_of("?#"));
   return percent_decode(url.substr(url.rfind('/') + 1)).value_or("");
-}
-
-// Writes the value of an attribute, in double quotes.
-std::string in_attribute(std::string_view text) {
-  std::string escaped;
-  for (const char c : text)
-    escaped += c == '&'   ? "&amp;"
-               : c == '"' ? "&quot;"
-               : c == '<' ? "&lt;"
-               : c == '>' ? "&gt;"
-                          : std::string(1, c);
-  return escaped;
 }
 
 std::string escaped_name(std::string_view name) {
@@ -215,7 +204,7 @@ struct IndexMirror::Impl {
       page += "<a href=\"/files/" + remember(*resolved) + "/" + escaped_name(name) +
               hash_fragment(anchor.href) + "\"";
       if (anchor.requires_python)
-        page += " data-requires-python=\"" + in_attribute(*anchor.requires_python) + "\"";
+        page += " data-requires-python=\"" + with_entities(*anchor.requires_python) + "\"";
       if (anchor.core_metadata && *anchor.core_metadata != "false")
         page += " data-core-metadata=\"true\"";
       if (anchor.yanked) page += " data-yanked=\"\"";

@@ -7,19 +7,14 @@
 #include "bisect/statistics.hpp"
 #include "service/cli/history/reading.hpp"
 #include "storage/model/foreign_json.hpp"
-#include "storage/model/json.hpp"
+#include "storage/model/json_io.hpp"
 
 namespace nightjar::cli {
 namespace {
 
 using nlohmann::json;
 
-std::string word_in(const json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-std::optional<double> number_in(const json& object, const char* key) {
+std::optional<double> sample_in(const json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_number() ? std::optional(found->get<double>())
                                                      : std::nullopt;
@@ -50,7 +45,7 @@ bool holds_list_of(const json& root, const char* list, const char* key) {
 std::vector<double> samples_or(std::vector<double> samples, const json& object,
                                std::initializer_list<const char*> aggregates) {
   for (const char* key : aggregates)
-    if (const auto number = samples.empty() ? number_in(object, key) : std::nullopt)
+    if (const auto number = samples.empty() ? sample_in(object, key) : std::nullopt)
       samples.push_back(*number);
   return samples;
 }
@@ -59,7 +54,7 @@ std::vector<double> samples_or(std::vector<double> samples, const json& object,
 BenchFile hyperfine(const json& root) {
   BenchFile file{"hyperfine", {}};
   for (const json& one : root["results"]) {
-    BenchValue value{word_in(one, "command"), "s", Direction::lower_is_better, {}, false, ""};
+    BenchValue value{text_in(one, "command"), "s", Direction::lower_is_better, {}, false, ""};
     value.samples = samples_or(numbers_in(one, "times"), one, {"median", "mean"});
     file.values.push_back(std::move(value));
   }
@@ -69,9 +64,9 @@ BenchFile hyperfine(const json& root) {
 BenchFile pytest_benchmark(const json& root) {
   BenchFile file{"pytest-benchmark", {}};
   for (const json& one : root["benchmarks"]) {
-    const std::string full = word_in(one, "fullname");
+    const std::string full = text_in(one, "fullname");
     BenchValue value{
-        full.empty() ? word_in(one, "name") : full, "s", Direction::lower_is_better, {}, true, ""};
+        full.empty() ? text_in(one, "name") : full, "s", Direction::lower_is_better, {}, true, ""};
     const json& stats = one["stats"];
     if (stats.is_object())
       value.samples = samples_or(numbers_in(stats, "data"), stats, {"median", "mean"});
@@ -86,10 +81,10 @@ class GoogleBenchmark {
  public:
   explicit GoogleBenchmark(const json& root) {
     for (const json& one : root["benchmarks"])
-      if (word_in(one, "run_type") != "aggregate") add(one);
+      if (text_in(one, "run_type") != "aggregate") add(one);
     if (values_.empty())
       for (const json& one : root["benchmarks"])
-        if (word_in(one, "aggregate_name") == "median") add(one);
+        if (text_in(one, "aggregate_name") == "median") add(one);
   }
   BenchFile file() const {
     BenchFile file{"Google Benchmark", {}};
@@ -99,20 +94,20 @@ class GoogleBenchmark {
 
  private:
   void add(const json& one) {
-    const std::string run = word_in(one, "run_name");
-    const std::string name = run.empty() ? word_in(one, "name") : run;
+    const std::string run = text_in(one, "run_name");
+    const std::string name = run.empty() ? text_in(one, "name") : run;
     const auto failed = one.find("error_occurred");
     if (failed != one.end() && failed->is_boolean() && failed->get<bool>()) {
       BenchValue& value = at(name, "", Direction::lower_is_better);
-      value.failure = word_in(one, "error_message");
+      value.failure = text_in(one, "error_message");
       if (value.failure.empty()) value.failure = "it failed";
       return;
     }
-    const std::string unit = word_in(one, "time_unit");
+    const std::string unit = text_in(one, "time_unit");
     add_sample(name, unit.empty() ? "ns" : unit, Direction::lower_is_better,
-               number_in(one, "real_time"));
+               sample_in(one, "real_time"));
     for (const char* rate : {"bytes_per_second", "items_per_second"})
-      add_sample(name + " " + rate, "1/s", Direction::higher_is_better, number_in(one, rate));
+      add_sample(name + " " + rate, "1/s", Direction::higher_is_better, sample_in(one, rate));
   }
   void add_sample(const std::string& name, const std::string& unit, Direction direction,
                   std::optional<double> sample) {
@@ -130,7 +125,7 @@ class GoogleBenchmark {
 BenchFile jmh(const json& root) {
   BenchFile file{"JMH", {}};
   for (const json& one : root) {
-    std::string name = word_in(one, "benchmark");
+    std::string name = text_in(one, "benchmark");
     if (const auto parameters = one.find("params");
         parameters != one.end() && parameters->is_object())
       for (const auto& [key, value] : parameters->items())
@@ -139,8 +134,8 @@ BenchFile jmh(const json& root) {
     if (!metric.is_object()) continue;
     BenchValue value{
         name,
-        word_in(metric, "scoreUnit"),
-        word_in(one, "mode") == "thrpt" ? Direction::higher_is_better : Direction::lower_is_better,
+        text_in(metric, "scoreUnit"),
+        text_in(one, "mode") == "thrpt" ? Direction::higher_is_better : Direction::lower_is_better,
         {},
         false,
         ""};
@@ -220,15 +215,15 @@ std::optional<BenchFile> lines_of_objects(std::string_view text) {
     if (one.contains("counter-value") && one.contains("event")) {
       file.program = "perf stat";
       BenchValue value{
-          word_in(one, "event"), word_in(one, "unit"), Direction::lower_is_better, {}, false, ""};
+          text_in(one, "event"), text_in(one, "unit"), Direction::lower_is_better, {}, false, ""};
       if (const auto counted = perf_counter(one))
         value.samples.push_back(*counted);
       else
-        value.failure = word_in(one, "counter-value");
+        value.failure = text_in(one, "counter-value");
       file.values.push_back(std::move(value));
-    } else if (word_in(one, "reason") == "benchmark-complete") {
+    } else if (text_in(one, "reason") == "benchmark-complete") {
       file.program = "cargo-criterion";
-      file.values.push_back({word_in(one, "id"), word_in(one, "unit"), Direction::lower_is_better,
+      file.values.push_back({text_in(one, "id"), text_in(one, "unit"), Direction::lower_is_better,
                              criterion_samples(one, "iteration_count", "measured_values"), true,
                              ""});
     }

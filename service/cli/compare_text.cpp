@@ -145,20 +145,7 @@ std::string annotation(const std::string& title, const std::string& text, bool i
 }
 
 std::string xml_text(const std::string& text) {
-  std::string out;
-  for (const char c : one_line(text)) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += c;
-  }
-  return out;
+  return with_entities(one_line(text));
 }
 
 std::string junit_case(const std::string& name, const std::string& element,

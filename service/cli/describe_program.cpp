@@ -53,7 +53,7 @@ std::string choices_of(const CLI::Option& option) {
 }
 
 // For a shell: in single quotes.
-std::string in_quotes(const std::string& text) {
+std::string in_shell_quotes(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
   return out + "'";
@@ -63,7 +63,7 @@ std::string in_quotes(const std::string& text) {
 std::string every_path(const std::vector<ListedCommand>& commands, const std::string& between) {
   std::string text;
   for (const ListedCommand& one : commands)
-    if (!one.path.empty()) text += (text.empty() ? "" : between) + in_quotes(" " + one.path);
+    if (!one.path.empty()) text += (text.empty() ? "" : between) + in_shell_quotes(" " + one.path);
   return text;
 }
 
@@ -76,8 +76,8 @@ std::string value_cases(const std::vector<ListedCommand>& commands, const std::s
       if (!takes_value(*option)) continue;
       const std::string words = choices_of(*option);
       text += "    " +
-              in_quotes((one.path.empty() ? "" : " ") + one.path + "|--" +
-                        option->get_lnames().front()) +
+              in_shell_quotes((one.path.empty() ? "" : " ") + one.path + "|--" +
+                              option->get_lnames().front()) +
               ") " + (words.empty() ? files : choices + " " + words) + "; return ;;\n";
     }
   return text;
@@ -91,8 +91,8 @@ std::string for_bash(const std::vector<ListedCommand>& commands) {
     for (const CLI::Option* option : named_options(*one.app))
       list += "--" + option->get_lnames().front() + " ";
     list.pop_back();
-    words += "    " + in_quotes((one.path.empty() ? "" : " ") + one.path) +
-             ") words=" + in_quotes(list) + " ;;\n";
+    words += "    " + in_shell_quotes((one.path.empty() ? "" : " ") + one.path) +
+             ") words=" + in_shell_quotes(list) + " ;;\n";
   }
   return "# Completion of nightjar for bash: source <(nightjar completion bash)\n"
          "_nightjar_offer() {\n"
@@ -122,13 +122,13 @@ std::string for_bash(const std::vector<ListedCommand>& commands) {
 // A word with its description, as zsh's _describe takes it.
 std::string described_word(const std::string& word, std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
-  return in_quotes(word + ":" + text);
+  return in_shell_quotes(word + ":" + text);
 }
 
 std::string for_zsh(const std::vector<ListedCommand>& commands) {
   std::string words;
   for (const ListedCommand& one : commands) {
-    words += "    " + in_quotes((one.path.empty() ? "" : " ") + one.path) + ")";
+    words += "    " + in_shell_quotes((one.path.empty() ? "" : " ") + one.path) + ")";
     std::string below, options;
     for (const CLI::App* sub : listed_below(*one.app))
       below += " " + described_word(sub->get_name(), sub->get_description());
@@ -181,13 +181,13 @@ std::string for_fish(const std::vector<ListedCommand>& commands) {
     const std::string here = "complete -c nightjar -n 'test (__nightjar_path) = \"" +
                              ((one.path.empty() ? "" : " ") + one.path) + "\"'";
     for (const CLI::App* below : listed_below(*one.app))
-      text += here + " -f -a " + below->get_name() + " -d " + in_quotes(below->get_description()) +
-              "\n";
+      text += here + " -f -a " + below->get_name() + " -d " +
+              in_shell_quotes(below->get_description()) + "\n";
     for (const CLI::Option* option : named_options(*one.app)) {
       const std::string choices = choices_of(*option);
       text += here + " -l " + option->get_lnames().front() + (takes_value(*option) ? " -r" : "") +
-              (choices.empty() ? "" : " -f -a " + in_quotes(choices)) + " -d " +
-              in_quotes(option->get_description()) + "\n";
+              (choices.empty() ? "" : " -f -a " + in_shell_quotes(choices)) + " -d " +
+              in_shell_quotes(option->get_description()) + "\n";
     }
   }
   return text;

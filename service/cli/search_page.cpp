@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string_view>
 #include <system_error>
 
 #include "service/cli/failure.hpp"
 #include "service/cli/quantity_text.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/foreign_text.hpp"
 
 namespace nightjar::cli {
 namespace {
+
+constexpr std::string_view kMarkup = "&<\"";
 
 constexpr double kWidth = 880, kLeft = 64, kRight = 16;  // pixels
 constexpr double kRunsTop = 16, kRunsBottom = 236;       // where the numbers are
@@ -23,13 +27,6 @@ constexpr const char* kStyle =
     "font:1rem/1.5 system-ui,sans-serif}svg{width:100%;height:auto}pre{overflow-x:auto}"
     "text{font-size:12px;fill:var(--soft)}line{stroke:var(--line)}"
     "circle{fill:var(--point);fill-opacity:.6}rect{fill:var(--bad)}";
-
-std::string html_escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text)
-    out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '"' ? "&quot;" : std::string(1, c);
-  return out;
-}
 
 // A number of pixels.
 std::string px(double value) {
@@ -83,7 +80,7 @@ class SearchPicture {
   }
   static std::string label(double at, double below, const char* anchor, const std::string& text) {
     return "<text x=\"" + px(at) + "\" y=\"" + px(below) + "\" text-anchor=\"" + anchor + "\">" +
-           html_escaped(text) + "</text>";
+           with_entities(text, kMarkup) + "</text>";
   }
   std::string point(const bisect::SearchRun& run) const {
     return "<circle cx=\"" + px(x(run.commit)) + "\" cy=\"" + px(y(run.value)) +
@@ -126,10 +123,12 @@ std::string page_text(const SearchPage& page) {
          "<meta name=\"viewport\" content=\"width=device-width\">"
          "<title>nightjar bisect run</title><style>" +
          kStyle + "</style></head><body><h1>Which commit?</h1><p>" + state_line(page) +
-         "</p><pre>" + html_escaped(page.measure) + "</pre>" + SearchPicture(page).text() +
+         "</p><pre>" + with_entities(page.measure, kMarkup) + "</pre>" +
+         SearchPicture(page).text() +
          "<p>Above, each dot is a run of a commit. Below, a bar is the probability that a commit, "
          "or one of several, made a step.</p>" +
-         (is_done ? "<pre>" + html_escaped(page.answer) + "</pre>" : "") + "</body></html>\n";
+         (is_done ? "<pre>" + with_entities(page.answer, kMarkup) + "</pre>" : "") +
+         "</body></html>\n";
 }
 
 void write_page(const std::filesystem::path& file, const SearchPage& page) {

@@ -13,15 +13,12 @@
 #include <optional>
 #include <string_view>
 
+#include "service/cli/digits.hpp"
 #include "service/cli/failure.hpp"
 #include "storage/model/time.hpp"
 
 namespace nightjar::cli {
 namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 // Long, so that whole numbers of 64 bits (times in ns) keep all their digits.
 std::optional<long double> position_number(std::string_view text) {
@@ -55,7 +52,7 @@ std::optional<long long> take_number(std::string_view& text) {
   return number;
 }
 
-bool take_word(std::string_view& text, std::string_view word) {
+bool take_prefix(std::string_view& text, std::string_view word) {
   if (!text.starts_with(word)) return false;
   text.remove_prefix(word.size());
   return true;
@@ -75,17 +72,17 @@ bool take_suffix(std::string_view& text, VersionKey& key) {
     return take_number(text).value_or(0);
   };
   skip();
-  if (take_word(text, "dev")) {
+  if (take_prefix(text, "dev")) {
     key.development = number();
     return true;
   }
-  if (take_word(text, "post")) {
+  if (take_prefix(text, "post")) {
     key.post = number();
     return true;
   }
   for (int stage = 0; stage < 3; ++stage)
     for (const std::string_view word : kStages[stage])
-      if (!word.empty() && take_word(text, word)) {
+      if (!word.empty() && take_prefix(text, word)) {
         key.stage = stage;
         key.stage_number = number();
         return true;
@@ -96,7 +93,7 @@ bool take_suffix(std::string_view& text, VersionKey& key) {
 // A version has at least two numbers.
 std::optional<VersionKey> version_key(std::string_view text) {
   VersionKey key;
-  if (!take_word(text, "v")) take_word(text, "V");
+  if (!take_prefix(text, "v")) take_prefix(text, "V");
   const auto first = take_number(text);
   if (!first) return std::nullopt;
   key.release.push_back(*first);
@@ -109,7 +106,7 @@ std::optional<VersionKey> version_key(std::string_view text) {
   if (key.release.size() < 2) return std::nullopt;
   while (!text.empty() && text.front() != '+')
     if (!take_suffix(text, key)) return std::nullopt;
-  if (take_word(text, "+")) key.local = text;
+  if (take_prefix(text, "+")) key.local = text;
   while (key.release.size() > 1 && key.release.back() == 0) key.release.pop_back();
   const bool before_all =
       key.stage == 3 && key.post < 0 && key.development != std::numeric_limits<long long>::max();

@@ -8,6 +8,7 @@
 
 #include "service/cli/failure.hpp"
 #include "service/cli/known_units.hpp"
+#include "storage/base/foreign_text.hpp"
 
 namespace nightjar::cli {
 namespace {
@@ -137,10 +138,6 @@ CommaReading comma_reading(std::string_view digits) {
   const bool groups = in_groups_of_three(digits, ',');
   if (commas > 1) return groups ? CommaReading::thousands : CommaReading::broken;
   return groups && digits.front() != '0' ? CommaReading::either : CommaReading::decimal;
-}
-
-std::string in_quotes(std::string_view text) {
-  return "'" + std::string(text.substr(0, 60)) + "'";
 }
 
 class ValueReader {

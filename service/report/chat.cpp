@@ -20,18 +20,7 @@ using nlohmann::json;
 
 // Slack reads these three as markup, and only these.
 std::string slack_text(const std::string& text) {
-  std::string out;
-  for (const char c : one_line(text)) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else
-      out += c;
-  }
-  return out;
+  return with_entities(one_line(text), "&<>");
 }
 
 std::size_t host_end(const std::string& url) {

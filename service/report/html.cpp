@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "storage/base/foreign_text.hpp"
+
 namespace nightjar::service {
 namespace {
 
@@ -10,31 +12,6 @@ constexpr std::string_view style =
     "color:#1b2230;background:#fff}table{border-collapse:collapse}th,td{padding:.25rem .75rem;"
     "border-bottom:1px solid #d9dde4;text-align:left}.right{text-align:right}"
     "code{font-family:monospace;font-size:.9em}a{color:#2456c4}";
-
-void add_escaped(std::string& out, char c) {
-  switch (c) {
-    case '<':
-      out += "&lt;";
-      break;
-    case '>':
-      out += "&gt;";
-      break;
-    case '&':
-      out += "&amp;";
-      break;
-    case '"':
-      out += "&quot;";
-      break;
-    default:
-      out += c;
-  }
-}
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) add_escaped(out, c);
-  return out;
-}
 
 bool is_link_target(std::string_view target) {
   return target.starts_with("https://") || target.starts_with("http://");
@@ -50,7 +27,7 @@ std::size_t add_code(std::string_view text, std::string& out) {
   auto inside = text.substr(fence, end - fence);
   if (inside.size() > 2 && inside.front() == ' ' && inside.back() == ' ')
     inside = inside.substr(1, inside.size() - 2);
-  out += "<code>" + escaped(inside) + "</code>";
+  out += "<code>" + with_entities(inside) + "</code>";
   return end + fence;
 }
 
@@ -61,7 +38,8 @@ std::size_t add_link(std::string_view text, std::string& out) {
   if (end == std::string_view::npos) return 0;
   const auto target = text.substr(middle + 2, end - middle - 2);
   if (!is_link_target(target)) return 0;
-  out += "<a href=\"" + escaped(target) + "\">" + inline_html(text.substr(1, middle - 1)) + "</a>";
+  out += "<a href=\"" + with_entities(target) + "\">" + inline_html(text.substr(1, middle - 1)) +
+         "</a>";
   return end + 1;
 }
 
@@ -80,7 +58,7 @@ std::string inline_html(std::string_view text) {
     const auto rest = text.substr(at);
     std::size_t taken = 0;
     if (rest.front() == '\\' && rest.size() > 1 && marks.find(rest[1]) != std::string_view::npos) {
-      add_escaped(out, rest[1]);
+      out += with_entities({&rest[1], 1});
       taken = 2;
     } else if (rest.front() == '`') {
       taken = add_code(rest, out);
@@ -89,7 +67,7 @@ std::string inline_html(std::string_view text) {
     } else if (rest.front() == '*') {
       taken = add_bold(rest, out);
     }
-    if (taken == 0) add_escaped(out, text[at]);
+    if (taken == 0) out += with_entities({&text[at], 1});
     at += std::max<std::size_t>(taken, 1);
   }
   return out;
@@ -199,7 +177,7 @@ std::string html_page(std::string_view title, std::string_view markdown) {
     markdown.remove_prefix(std::min(end + 1, markdown.size()));
   }
   return "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" +
-         escaped(title) + "</title><style>" + std::string(style) + "</style></head><body>\n" +
+         with_entities(title) + "</title><style>" + std::string(style) + "</style></head><body>\n" +
          page.text() + "</body></html>\n";
 }
 

@@ -141,6 +141,17 @@ std::string in_quotes(std::string_view text) {
   return "'" + shortened(text, most_characters) + "'";
 }
 
+std::string with_entities(std::string_view text, std::string_view characters) {
+  std::string out;
+  for (const char c : text) {
+    if (characters.find(c) == characters.npos)
+      out += c;
+    else
+      out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : "&quot;";
+  }
+  return out;
+}
+
 void LineSplitter::take(std::string_view text, const Hear& hear) {
   while (!text.empty()) {
     const auto end = std::min(text.find_first_of("\r\n"), text.size());

@@ -27,6 +27,9 @@ std::string shortened(std::string_view text, std::size_t characters);
 // shortened(text, 80) in quotes: how an error repeats a value that is wrong.
 std::string in_quotes(std::string_view text);
 
+// The text with those of the characters & < > " that `characters` has as entities of XML and HTML.
+std::string with_entities(std::string_view text, std::string_view characters = "&<>\"");
+
 // Makes lines of a program's output as it comes in, each as one_line() has it. Keeps only the first
 // `longest_line` bytes of a longer line, so its memory does not grow. A lone carriage return ends a
 // line, too.

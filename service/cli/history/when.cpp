@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cctype>
 
+#include "service/cli/digits.hpp"
 #include "service/cli/history/reading.hpp"
 
 namespace nightjar::cli {
 namespace {
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool is_hex_digit(char c) {
   return std::isxdigit(static_cast<unsigned char>(c)) != 0;
 }

@@ -8,12 +8,12 @@ using bisect::SearchOutcome;
 
 namespace {
 
-struct Tally {
+struct FailureTally {
   int exact = 0, blamed = 0;
 };
 
-Tally tally(double before, double after, std::uint64_t searches = 20) {
-  Tally out;
+FailureTally failure_tally(double before, double after, std::uint64_t searches = 20) {
+  FailureTally out;
   for (std::uint64_t seed = 0; seed < searches; ++seed) {
     FailingWorld world(before, after, seed);
     const auto found = failure_search(world);
@@ -26,17 +26,17 @@ Tally tally(double before, double after, std::uint64_t searches = 20) {
 }  // namespace
 
 TEST_CASE("a commit that breaks a test always or sometimes is named") {
-  CHECK(tally(0, 1).exact == 20);
-  CHECK(tally(0, .2).exact >= 19);
+  CHECK(failure_tally(0, 1).exact == 20);
+  CHECK(failure_tally(0, .2).exact >= 19);
 }
 
 TEST_CASE("a commit that makes a flaky test fail more often is named") {
-  CHECK(tally(.02, .5).exact >= 19);
+  CHECK(failure_tally(.02, .5).exact >= 19);
 }
 
 TEST_CASE("nobody is blamed for a test that fails as often at both ends") {
-  CHECK(tally(0, 0).blamed == 0);
-  CHECK(tally(.2, .2, 5).blamed == 0);
+  CHECK(failure_tally(0, 0).blamed == 0);
+  CHECK(failure_tally(.2, .2, 5).blamed == 0);
   FailingWorld world(0, 0, 1);
   CHECK(failure_search(world).answer.outcome == SearchOutcome::not_reproduced);
 }
