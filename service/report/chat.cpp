@@ -70,7 +70,7 @@ Outcome<std::monostate> outcome_of(const web::ClientResponse& response) {
 
 std::string chat_url(const ChatConfig& chat) {
   const std::string url = read_secret(nullptr, chat.url_file);
-  if (!origin_of(url))
+  if (!nightjar::origin_of(url))
     throw std::runtime_error("the first line of " + chat.url_file.string() +
                              " must be the address of a chat's webhook, \"https://...\"");
   keep_parts_secret(url);
