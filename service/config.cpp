@@ -273,10 +273,12 @@ void read_sources(TomlFile& toml, Config& config) {
 }
 
 // A GPU variant's wheels require packages that their own index has beside them (nvidia-*,
-// pytorch-triton-rocm). So those indexes come first. Empty where only CPUs are watched.
+// pytorch-triton-rocm). So those indexes come first. Empty where no index has wheels for a GPU.
 std::vector<Address> usual_indexes(const Config& config) {
   auto sources = sources_of(config);
-  const auto on_gpu = [](const Config::Source* one) { return one->variant != "cpu"; };
+  const auto on_gpu = [](const Config::Source* one) {
+    return one->variant != "cpu" && !one->index.empty();
+  };
   std::vector<Address> indexes;
   if (std::ranges::none_of(sources, on_gpu)) return indexes;
   std::ranges::stable_partition(sources, on_gpu);

@@ -181,7 +181,8 @@ TEST_CASE(
   const Sent opened = sender.send(all[0], std::nullopt);
   REQUIRE(opened.issue);
   using Fault = ScriptedTracker::Fault;
-  tracker.faults = {Fault::none, Fault::cut_after};  // posted, but the answer was lost
+  // Posted, but the answer was lost, and so was that to the look for it.
+  tracker.faults = {Fault::none, Fault::cut_after, Fault::transient_before};
   CHECK(sender.send(all[1], opened.issue->number).state == OutboxState::pending);
   CHECK(sender.send(all[1], opened.issue->number).state == OutboxState::sent);
   REQUIRE(tracker.issues.size() == 1);
