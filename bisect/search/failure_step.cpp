@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "bisect/search/failures.hpp"
+#include "storage/base/foreign_number.hpp"
 
 namespace nightjar::bisect::search {
 namespace {
@@ -177,7 +178,8 @@ class FailureSearch {
       const double have = std::min(before.failed + before.passed, behind.failed + behind.passed);
       const double odds = log_odds_of_rise(before, behind, policy_.threshold);
       if (have >= kFewestFresh && odds >= kOddsToConfirm) continue;
-      const int runs = have < kFewestFresh ? kFewestFresh : std::max(1, static_cast<int>(have) / 4);
+      const int runs =
+          have < kFewestFresh ? kFewestFresh : std::max(1, clamped_integer<int>(have) / 4);
       out.new_session |= after >= session;
       for (int i = 0; i < runs; ++i) {
         out.order.push_back(i % 2 == 0 ? good : bad);

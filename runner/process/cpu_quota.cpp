@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "storage/base/files.hpp"
+#include "storage/base/foreign_number.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -51,8 +52,7 @@ std::optional<CpuQuota> cpu_quota(const fs::path& root) {
 }
 
 int threads_within(const std::optional<CpuQuota>& quota, int wanted) {
-  constexpr double kMost = 1 << 20;  // no machine has more CPUs
-  const int allowed = quota ? static_cast<int>(std::min(quota->cpus, kMost)) : wanted;
+  const int allowed = quota ? clamped_integer<int>(quota->cpus) : wanted;
   return std::max(1, std::min(wanted, allowed));
 }
 

@@ -18,12 +18,17 @@ Sent refused(const Permanent& failure) {
   return sent;
 }
 
-Sent done(std::optional<Issue> issue, std::string url, bool found_earlier) {
+Sent done(std::string url, bool found_earlier) {
   Sent sent;
   sent.state = OutboxState::sent;
-  sent.issue = std::move(issue);
   sent.url = std::move(url);
   sent.found_earlier = found_earlier;
+  return sent;
+}
+
+Sent done(const Issue& issue, std::string url, bool found_earlier) {
+  Sent sent = done(std::move(url), found_earlier);
+  sent.issue = issue;
   return sent;
 }
 
@@ -80,7 +85,7 @@ Sent OutboxSender::open(const OutboxMessage& message) {
   if (const auto* failure = std::get_if<Transient>(&found)) return later(message, *failure);
   if (const auto* failure = std::get_if<Permanent>(&found)) return refused(*failure);
   if (const auto& issue = std::get<std::optional<Issue>>(found))
-    return done(issue, issue->url, true);
+    return done(*issue, issue->url, true);
   const auto opened =
       tracker_.open_issue(message.title, with_marker(message.body, marker), labels_);
   if (const auto* failure = std::get_if<Transient>(&opened)) {
@@ -98,15 +103,15 @@ Sent OutboxSender::comment(const OutboxMessage& message, std::int64_t issue) {
   const auto there = tracker_.has_comment(issue, marker);
   if (const auto* failure = std::get_if<Transient>(&there)) return later(message, *failure);
   if (const auto* failure = std::get_if<Permanent>(&there)) return refused(*failure);
-  if (std::get<bool>(there)) return done(std::nullopt, {}, true);
+  if (std::get<bool>(there)) return done(std::string(), true);
   const auto posted = tracker_.comment(issue, with_marker(message.body, marker));
   if (const auto* failure = std::get_if<Transient>(&posted)) {
     const auto made = tracker_.has_comment(issue, marker);
     const auto* is_there = std::get_if<bool>(&made);
-    return is_there && *is_there ? done(std::nullopt, {}, true) : unsure(message, *failure);
+    return is_there && *is_there ? done(std::string(), true) : unsure(message, *failure);
   }
   if (const auto* failure = std::get_if<Permanent>(&posted)) return refused(*failure);
-  return done(std::nullopt, std::get<std::string>(posted), false);
+  return done(std::get<std::string>(posted), false);
 }
 
 Sent OutboxSender::close(const OutboxMessage& message, std::int64_t issue) {
@@ -126,7 +131,7 @@ Sent OutboxSender::tell(const OutboxMessage& message) {
   const auto told = tell_chat(chat_, message);
   if (const auto* failure = std::get_if<Transient>(&told)) return later(message, *failure);
   if (const auto* failure = std::get_if<Permanent>(&told)) return refused(*failure);
-  return done(std::nullopt, {}, false);
+  return done({}, false);
 }
 
 // The receiver's own time counts if it gives one, but is never less than a second: a clock that

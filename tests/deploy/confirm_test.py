@@ -93,7 +93,7 @@ def catch_program(folder, *, again="exit 0", first="true"):
           {first}
           exit 1
         fi
-        chosen=$4
+        chosen=${{@: -1}}  # the last argument
         {again}
         """))
     program.chmod(0o755)
@@ -101,7 +101,7 @@ def catch_program(folder, *, again="exit 0", first="true"):
 
 
 def test_a_failure_of_a_program_is_shown_and_runs_again_by_its_name(tally, tmp_path, capsys):
-    tally.program(catch_program(tmp_path, again='[[ $(<"$chosen") == "Of two, one is bad*" ]]'))
+    tally.program(catch_program(tmp_path, again=r'[[ $(<"$chosen") == "Of two\, one is bad*" ]]'))
     assert outcome(tally) == (2, 0, 1)
     shown = capsys.readouterr().out
     assert "1 == 2" in shown and "some_test.cpp:7" in shown and "unsteady" in shown
