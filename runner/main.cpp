@@ -252,7 +252,7 @@ int parse_and_run(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    nightjar::say(stderr, "nightjar-runner: %s\n", error.what());
+    nightjar::say_trouble("nightjar-runner", error.what());
     return 2;
   }
   // Children start in folders of their own.
@@ -274,13 +274,13 @@ int exit_code(int argc, char** argv) {
   try {
     return parse_and_run(argc, argv);
   } catch (const nightjar::runner::WrongUse& error) {
-    nightjar::say(stderr, "nightjar-runner: %s\n", error.what());
+    nightjar::say_trouble("nightjar-runner", error.what());
     return 2;
   } catch (const nightjar::runner::Stopped& stopped) {
     nightjar::say(stderr, "nightjar-runner: %s before the first run\n", stopped.what());
     return 1;
   } catch (const std::exception& error) {
-    nightjar::say(stderr, "nightjar-runner: %s\n", error.what());
+    nightjar::say_trouble("nightjar-runner", error.what());
     return 3;
   }
 }

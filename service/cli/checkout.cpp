@@ -90,7 +90,7 @@ std::vector<std::string> SourceRepository::range(const std::string& good, const 
     for (std::string line; std::getline(lines, line);) commits.push_back(line);
     return commits;
   };
-  const auto commits = listed({});
+  auto commits = listed({});
   if (commits.empty() || answer({"rev-parse", commits.front() + "^"}) != good)
     throw BadInput(
         attempt +

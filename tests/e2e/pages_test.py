@@ -5,6 +5,7 @@ import json
 import re
 import urllib.parse
 import urllib.request
+from collections import Counter
 
 import pytest
 
@@ -137,9 +138,9 @@ def test_a_search_for_a_series_is_in_the_address(browser, history):
 
 def test_series_are_filtered_by_machine_and_the_rest_is_behind_a_button(browser, history):
     items = asked(history, "series?limit=500")["items"]
-    machine = items[-1]["machine"]
+    (machine, many), = Counter(s["machine"] for s in items).most_common(1)
     names = [s["workload_name"] for s in items if s["machine"] == machine]
-    assert len(names) > 20
+    assert many > 20
     visit(browser, history, f"series?machine={machine}")
     assert browser.run("return document.getElementById('machine').value") == str(machine)
     rows = "return [...document.querySelectorAll('.results .workload')].map((n) => n.title)"
