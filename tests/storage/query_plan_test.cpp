@@ -65,7 +65,7 @@ void ask_everything(Story& story) {
   CiLookup lookup{.commit = commit('a'), .variant = "cpu"};
   lookup = want_ci_wheel(Autocommit(db), lookup);
   note_ci_look(Autocommit(db), lookup);
-  next_ci_lookup(db, at(0)), ci_builds_of_open_searches(db), list_ci_lookups(db, {50, 9});
+  next_ci_lookup(db, {"cpu"}, at(0)), ci_builds_of_open_searches(db), list_ci_lookups(db, {50, 9});
   find_machine(db, story.machine.id), find_runner(db, story.runner.id), all_runners(db);
   count_runners(db), live_runners(db, at(0), story.machine.id), runners_of_token(db, "x", at(0));
   touch_runner(Autocommit(db), story.runner.id, at(0)), find_workload(db, story.workload.id);
