@@ -247,6 +247,22 @@ def test_a_series_shows_where_it_got_better(browser, history):
                                             percent))
 
 
+def test_a_series_lists_its_regressions_and_no_others(browser, history):
+    """The series shows a regression without being its first."""
+    every = [one for one in asked(history, "regressions?limit=500")["items"]
+             if one["state"] not in ("dismissed", "merged")]
+    series = next(one["series"][-1]["series"] for one in every if len(one["series"]) > 1)
+    its = {f"#/regressions/{one['id']}" for one in every
+           if series in (shown["series"] for shown in one["series"])}
+    assert len(its) < len(every)
+    visit(browser, history, f"series/{series}")
+    assert its == set(browser.wait(lambda: browser.run("""
+        return [...document.querySelectorAll("section")].find((one) =>
+            one.querySelector("h2")?.textContent === "Regressions of this series")
+            ?.querySelectorAll("tbody a[href^='#/regressions/']").values()
+            .map((a) => a.getAttribute("href")).toArray()""")))
+
+
 def test_a_point_leads_to_its_commit_session_machine_and_raw_samples(browser, history, addresses):
     browser.show()
     visit(browser, history, addresses["one series"])

@@ -121,6 +121,7 @@ void ask_everything(Story& story) {
   RegressionFilter several;
   several.states = {RegressionState::blamed, RegressionState::range};
   several.commits = blamed_commits(db);
+  several.series = series;
   list_regressions(db, several, {50, 9});
   commits_beginning_with(db, "abcd", 7), builds_called(db, "2.", 7);
   set_classes_elsewhere(Autocommit(db), regression.id, {{.machine = story.machine.id}});
