@@ -35,7 +35,8 @@ const Row<BesideSide>& side_row() {
        {"build", build, build_ref()},
        {"runs",
         [](const BesideSide& side) { return side.point.values.size(); },
-        "",
+        "Of the build. Where it has a single one: of up to five nightlies of the same level, or of "
+        "all imports of the same release.",
         {{"minimum", 1}}},
        {"value", &BesideSide::value, "Hodges-Lehmann location of the runs."}});
   return made;
@@ -66,8 +67,9 @@ const Row<BesideRow>& beside_row() {
        {"ratio", &BesideRow::ratio,
         "first / other: above 1 the other is faster. Null: see reason."},
        {"low", of_interval(&bisect::Interval::low),
-        "The 95 % interval of the ratio. Null: a side has a single run, which says nothing about "
-        "noise."},
+        "The 95 % interval of the ratio. With less than four runs a side it is the range of all "
+        "pairs' ratios, which covers less (three and three: 90 %). Null: a side has a single run, "
+        "which says nothing about noise."},
        {"high", of_interval(&bisect::Interval::high)},
        {"reason", or_null(&BesideRow::reason), "Why it could not be compared."}});
   return made;

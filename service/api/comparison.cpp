@@ -187,8 +187,9 @@ struct ComparisonQueries {
 
   ComparisonQueries() { good.required = bad.required = true; }
   std::vector<Parameter> parameters(const Parameter& own, const Schema& row) const {
-    std::vector<Parameter> all = with_workloads({good, bad, own, metric, variant, machine, least});
+    std::vector<Parameter> all{good, bad, own, metric, variant, machine, least};
     for (Parameter& parameter : paging()) all.push_back(std::move(parameter));
+    all = with_workloads(std::move(all));
     for (Parameter& parameter : representation(row)) all.push_back(std::move(parameter));
     return all;
   }

@@ -2,7 +2,7 @@
 // beside the newest nightly.
 
 import { all, get, machines } from "./api.js";
-import { column, fold, lead, longTable, note, number, section, version, whole,
+import { column, el, fold, lead, longTable, note, number, section, version, whole,
   within } from "./dom.js";
 import { chooser, className, workload } from "./parts.js";
 import { count, machineName, quantity } from "./words.js";
@@ -55,8 +55,8 @@ function machinesSection(page, { classes, first, other, both }, query) {
   const rows = comparedRows(both.items);
   const apart = rows.filter((r) => r.first.build.date !== r.other.build.date).length;
   return section("One beside another",
-    chooser(page, "first", "machine", options, query, first),
-    chooser(page, "other", "beside", options, query, other),
+    el("form", { class: "search" }, chooser(page, "first", "machine", options, query, first),
+      chooser(page, "other", "beside", options, query, other)),
     rows.length === 0 ? note("They measure no workload in common.") : [
       lead(`The second is ${times(both.total.ratio)} as fast`,
         `, as geometric mean over ${count(both.total.compared, "workload")}`),
@@ -77,8 +77,8 @@ function releaseSection(page, { classes, releases, without }, query) {
       "nightjar-runner measure and import it: its version has no date."));
   }
   return section("Release beside nightly",
-    chooser(page, "released", "machine", [["", "all"], ...classes.map((c) =>
-      [c.id, machineName(c)])], query),
+    el("form", { class: "search" }, chooser(page, "released", "machine", [["", "all"],
+      ...classes.map((c) => [c.id, machineName(c)])], query)),
     rows.length === 0 ? note("No workload has both a release and a nightly.") : [
       lead(`The newest nightly is ${times(releases.total.ratio)} as fast as the last release`,
         `, as geometric mean over ${count(releases.total.compared, "workload")}`),
@@ -86,9 +86,9 @@ function releaseSection(page, { classes, releases, without }, query) {
         "nightly is faster. The largest ratio comes first."),
       longTable(null, [whole("workload", (r) => workload(r.workload, `#/series/${r.other.series}`)),
         machine, column("release", (r) => version(r.first.build.version)),
-        number("its time", (r) => timeOf(r, "first")),
+        number("release time", (r) => timeOf(r, "first")),
         column("nightly", (r) => version(r.other.build.version)),
-        number("its time", (r) => timeOf(r, "other")), number("ratio", ratioWithin)], rows)],
+        number("nightly time", (r) => timeOf(r, "other")), number("ratio", ratioWithin)], rows)],
     leftOut("release", without, [machine]));
 }
 

@@ -44,28 +44,53 @@ const SeriesPoint* newest_nightly(const MeasuredOnBuilds& one) {
   return found == one.builds.end() ? nullptr : &*found;
 }
 
-// By the numbers of its version; of one version, the newest.
-const SeriesPoint* last_release(const MeasuredOnBuilds& one) {
-  const SeriesPoint* last = nullptr;
-  for (const SeriesPoint& point : one.builds)
-    if (is_release(point) &&
-        (!last || *release_in_version(point.version) > *release_in_version(last->version)))
-      last = &point;
+void add_values(SeriesPoint& point, const SeriesPoint& from) {
+  point.values.insert(point.values.end(), from.values.begin(), from.values.end());
+}
+
+// The nightly, and where it has a single run those before it that have the same level.
+SeriesPoint nightly_of(const MeasuredOnBuilds& one, const SeriesPoint& nightly) {
+  constexpr std::size_t most_runs = 5;
+  SeriesPoint point = nightly;
+  const auto is_first = [&](const SeriesPoint& build) { return build.build == one.level_since; };
+  auto at = one.builds.begin() + (&nightly - one.builds.data());
+  // Where none of those that are known is the first of the level, all of them have it.
+  const bool is_older = std::any_of(one.builds.begin(), at, is_first);
+  if (point.values.size() > 1 || !one.level_since || is_older) return point;
+  for (; at + 1 != one.builds.end() && !is_first(*at) && point.values.size() < most_runs; ++at)
+    if (!is_release(at[1])) add_values(point, at[1]);
+  return point;
+}
+
+// By the numbers of its version, with the runs of all of its imports.
+std::optional<SeriesPoint> last_release(const MeasuredOnBuilds& one) {
+  std::optional<SeriesPoint> last;
+  std::vector<int> numbers;
+  for (const SeriesPoint& point : one.builds) {
+    const auto release = release_in_version(point.version);
+    if (!release || *release < numbers) continue;
+    if (*release == numbers)
+      add_values(*last, point);
+    else
+      last = point;
+    numbers = *release;
+  }
   return last;
 }
 
 // What one side of a row shows.
 struct Shown {
   const MeasuredOnBuilds* of = nullptr;
-  const SeriesPoint* point = nullptr;
-  std::string missing;  // the reason if there is no point
+  std::optional<SeriesPoint> point = {};
+  std::string missing = {};  // the reason if there is no point
 };
 
 // A number of a night before a failure would hide the failure.
-Shown nightly_of(const MeasuredOnBuilds* one, const std::string& missing) {
-  if (!one) return {nullptr, nullptr, missing};
-  if (!one->failure.empty()) return {one, nullptr, missing + ": " + one->failure};
-  return {one, newest_nightly(*one), missing};
+Shown shown_nightly(const MeasuredOnBuilds* one, const std::string& missing) {
+  if (!one) return {nullptr, {}, missing};
+  if (!one->failure.empty()) return {one, {}, missing + ": " + one->failure};
+  const SeriesPoint* nightly = newest_nightly(*one);
+  return {one, nightly ? std::optional(nightly_of(*one, *nightly)) : std::nullopt, missing};
 }
 
 void use_one_date(Shown& first, Shown& other) {
@@ -73,7 +98,8 @@ void use_one_date(Shown& first, Shown& other) {
   for (const SeriesPoint& point : first.of->builds)
     for (const SeriesPoint& twin : other.of->builds)
       if (!is_release(point) && !is_release(twin) && point.date == twin.date) {
-        first.point = &point, other.point = &twin;
+        first.point = nightly_of(*first.of, point);
+        other.point = nightly_of(*other.of, twin);
         return;
       }
 }
@@ -153,13 +179,13 @@ std::vector<BesideRow> machines_beside(const Measurements& first, const Measurem
   for (const auto& [key, one] : here) {
     const MeasuredOnBuilds* twin = twin_of(one->series, here, there, taken);
     if (twin) taken.insert(twin->series.id);
-    Shown left = nightly_of(one, no_first), right = nightly_of(twin, no_other);
+    Shown left = shown_nightly(one, no_first), right = shown_nightly(twin, no_other);
     use_one_date(left, right);
     rows.push_back(row_of(left, right));
   }
   for (const auto& [key, one] : there)
     if (!taken.contains(one->series.id))
-      rows.push_back(row_of(nightly_of(nullptr, no_first), nightly_of(one, no_other)));
+      rows.push_back(row_of(shown_nightly(nullptr, no_first), shown_nightly(one, no_other)));
   sort_rows(rows);
   return rows;
 }
@@ -169,10 +195,10 @@ std::vector<BesideRow> release_beside(const Measurements& all) {
   const Newest released = newest_versions(all, last_release);
   std::vector<BesideRow> rows;
   for (const auto& [key, one] : newest_versions(all, is_measured)) {
-    Shown release{one, nullptr, "no release was measured"};
+    Shown release{one, {}, "no release was measured"};
     if (const auto found = released.find(key); found != released.end())
       release.of = found->second, release.point = last_release(*found->second);
-    rows.push_back(row_of(release, nightly_of(one, "no nightly was measured of late")));
+    rows.push_back(row_of(release, shown_nightly(one, "no nightly was measured of late")));
   }
   sort_rows(rows);
   return rows;

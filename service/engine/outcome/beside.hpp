@@ -16,8 +16,9 @@ namespace nightjar::service {
 // What a machine class measured of one series.
 struct MeasuredOnBuilds {
   Series series;
-  std::vector<storage::SeriesPoint> builds;  // newest first; at least one value each
-  std::string failure;  // what its newest nightly's runs came to; empty: they passed
+  std::vector<storage::SeriesPoint> builds = {};  // newest first; at least one value each
+  std::string failure = {};  // what its newest nightly's runs came to; empty: they passed
+  BuildId level_since = {};  // the first build of the newest accepted level; 0: there is none
 };
 // Every series of the metric and workloads on the class, with its newest nightlies and all of its
 // releases. A workload that has no value, because it failed, is there with its `failures`.
@@ -25,6 +26,8 @@ std::vector<MeasuredOnBuilds> measured_on(const storage::Database& db, MachineId
                                           const std::string& metric,
                                           const WorkloadFilter& workloads);
 
+// A build with a single run says nothing about noise. Then `point` has the runs of up to five
+// nightlies of the same level, or of all imports of the same release.
 struct BesideSide {
   Series series;
   storage::SeriesPoint point;
@@ -34,7 +37,8 @@ struct BesideRow {
   Series series;  // of the first side, or of the other where that has none
   std::optional<BesideSide> first = {}, other = {};
   std::optional<double> ratio = {};  // first / other, by the Hodges-Lehmann shift of logarithms
-  // Its 95 % interval. One run says nothing about noise, so both sides need two.
+  // Its 95 % interval; of less than four runs a side the range of all pairs' ratios, which covers
+  // less. Both sides need two runs.
   std::optional<bisect::Interval> interval = {};
   std::string reason = {};  // why there is no ratio; empty: there is one
 };

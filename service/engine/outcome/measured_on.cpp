@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -40,10 +41,14 @@ std::vector<MeasuredOnBuilds> with_points(const storage::Database& db, std::vect
   std::vector<SeriesId> ids;
   for (const Series& one : series) ids.push_back(one.id);
   auto points = storage::points_of_builds(db, ids, builds);
+  const NightId any{std::numeric_limits<std::int64_t>::max()};
+  const auto levels = storage::newest_levels(db, ids, any, 1);
   std::vector<MeasuredOnBuilds> all;
   for (Series& one : series) {
     auto found = std::move(points[one.id]);
-    all.push_back({std::move(one), std::move(found), {}});
+    const auto level = levels.find(one.id);
+    const BuildId since = level == levels.end() ? BuildId{} : level->second.front().build;
+    all.push_back({std::move(one), std::move(found), {}, since});
   }
   return all;
 }

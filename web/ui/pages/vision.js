@@ -11,7 +11,7 @@ import { change, count, quantity, shortMiddle } from "../words.js";
 
 const filters = ["machine", "precision", "task"];
 
-const releaseEnd = ", release";
+const releaseWord = "release ";
 
 const batchOf = (r) => r.parts.batch.slice(1);
 
@@ -25,16 +25,16 @@ async function endings(series) {
       (await list(`runs?workload=${s.workload}&limit=1`))[0]?.status ?? "failed"])));
 }
 
-const isRelease = (backend) => backend.endsWith(releaseEnd);
+const isRelease = (backend) => backend.startsWith(releaseWord);
 
-/** Adds what the last release took, as backends of their own: "eager, release". */
+/** Adds what the last release took, as backends of their own: "release eager". */
 function addReleases(rows, releases) {
   const found = new Map(releases.map((r) => [`${r.workload}@${r.first.machine}`, r.first]));
   for (const { machine, backends } of rows) {
     for (const [backend, side] of Object.entries(backends)) {
       const release = found.get(`${side.name}@${machine}`);
       if (!release) continue;
-      backends[`${backend}${releaseEnd}`] = { name: side.name, version: release.build.version,
+      backends[`${releaseWord}${backend}`] = { name: side.name, version: release.build.version,
         metrics: { latency: { id: release.series, level: { value: release.value } } } };
     }
   }
@@ -107,8 +107,10 @@ export const page = {
       || valueOf(r, f) === query.get(f))).toSorted((a, b) => a.parts.model.localeCompare(
       b.parts.model) || a.machine - b.machine || batchOf(a) - batchOf(b));
     const backends = [...new Set(rows.flatMap((r) => Object.keys(r.backends)))].toSorted();
-    const byBatch = groups(shown, backends, (r) => `batch ${batchOf(r)}`);
-    const byDevice = groups(shown, backends, (r) => className(classes, r.machine));
+    const nightly = backends.filter((b) => !isRelease(b));
+    const byBatch = groups(shown, nightly, (r) => `batch ${batchOf(r)}`);
+    const byDevice = groups(shown, nightly,
+      (r) => shortMiddle(className(classes, r.machine), 20));
     return [section("Vision models", el("form", { class: "search" }, filters.map((f) =>
       chooser("vision", f, f, valuesOf(rows, (r) => valueOf(r, f), (v) => (f === "machine"
         ? className(classes, Number(v)) : v)), query))),

@@ -57,6 +57,27 @@ TEST_CASE("machines without a date in common are compared by the newest nightly 
   CHECK_FALSE(rows.at(0).interval);  // one run says nothing about noise
 }
 
+TEST_CASE("a build with one run has the runs of nightlies of its level and of imports of it") {
+  MeasuredOnBuilds one{on(1, 11, bert, "imported")};
+  for (int day = 20; day > 10; --day) {
+    one.builds.push_back(nightly("", {day > 14 ? 1 + .001 * day : 7}));
+    one.builds.back().build = BuildId{day};
+    one.builds.back().date = "2026-08-" + std::to_string(day);
+  }
+  one.builds.insert(one.builds.begin() + 2, point("2.9.1", "2026-08-18", {2}));
+  one.builds.insert(one.builds.begin() + 5, point("v2.9.1", "2026-08-15", {2.02}));
+  one.level_since = BuildId{17};
+  auto rows = release_beside({one});
+  CHECK(rows.at(0).first->point.values == std::vector{2, 2.02});
+  CHECK(rows.at(0).other->point.values == std::vector{1.02, 1.019, 1.018, 1.017});
+  CHECK(rows.at(0).ratio.value() == Approx(1.97).epsilon(.01));
+  CHECK(rows.at(0).interval.value().low < *rows.at(0).ratio);
+  one.level_since = BuildId{3};  // longer ago than what is loaded
+  CHECK(release_beside({one}).at(0).other->point.values.size() == 5);
+  one.level_since = BuildId{20};
+  CHECK_FALSE(release_beside({one}).at(0).interval);
+}
+
 TEST_CASE("what could not be compared comes last, with its reason") {
   const auto date = "2026-08-20";
   const std::vector<MeasuredOnBuilds> first{{on(1, 11, bert, "cpu"), {nightly(date, {1, 1})}, ""},
