@@ -53,7 +53,7 @@ std::vector<MeasuredOnBuilds> with_points(const storage::Database& db, std::vect
   return all;
 }
 
-// Of the newest nightly that ran it; empty: its last run passed.
+// What the newest nightly that ran it came to; empty: its last run passed.
 std::string failure_in(const storage::Database& db, const MeasuredOnBuilds& failures) {
   const auto newest = std::find_if_not(
       failures.builds.begin(), failures.builds.end(),

@@ -23,7 +23,7 @@ json night_of(const std::string& version, const std::string& day,
   return night;
 }
 
-std::string import(World& world, const std::string& machine, const json& nights) {
+std::string import(World& world, const std::string& machine, const std::vector<json>& nights) {
   const auto reply =
       world.post("/api/v1/imports", {{"machine_class", machine}, {"nights", nights}}, "import");
   REQUIRE(reply.status == 200);

@@ -71,8 +71,8 @@ function groups(rows, backends, groupOf) {
 
 /** "vit_b16: 12 rows, inductor −31.0 %, 1 does not run". */
 function summaryOf(model, rows, backends, failed) {
-  const ends = rows.flatMap((r) => Object.entries(r.backends)
-    .filter(([backend, side]) => !isRelease(backend) && failed[`${side.name}@${r.machine}`])).length;
+  const ends = rows.flatMap((r) => Object.entries(r.backends).filter(([backend, side]) =>
+    !isRelease(backend) && failed[`${side.name}@${r.machine}`])).length;
   const means = groups(rows, backends, () => "").map((g) =>
     `, ${g.name.replace(/^, | \(.*/g, "")} ${change(g.ratio)}`);
   return [el("strong", { title: model }, shortMiddle(model)), `: ${count(rows.length, "row")}`,
