@@ -96,6 +96,8 @@ void ask_everything(Story& story) {
   runs_of_build(db, series, story.bad.id, story.night.id, JobKind::screen);
   series_measured_in(db, story.night.id, JobKind::screen), newest_values(db, {series}, 9);
   series_measured_in(db, story.night.id, JobKind::screen, "latency");
+  points_of_builds(db, {series}, builds_measured_on(db, story.machine.id));
+  newest_failure(db, story.workload.id, story.bad.id, story.machine.id);
   newest_run(db), measured_since(db, RunId{1}, {story.night.id});
   regressions_by_series(db, {RegressionState::blamed});
   newest_levels(db, {series}, NightId{9}, 9), better_since(db, {series}, NightId{9});
