@@ -61,7 +61,8 @@ def compiled_in(headers):
     for package in packages:
         known = [about for pattern, about in PACKAGES.items() if re.fullmatch(pattern, package)]
         if not known:
-            sys.exit(f"pack.py: {package} is compiled in, and contents.py does not know its licence")
+            sys.exit(f"pack.py: {package} is compiled in, and contents.py does not know its "
+                     "licence")
         name, licence, shown = known[0]
         version = output_of("dpkg-query", "-W", "-f", "${Version}", package)
         notice = pathlib.Path("/usr/share/doc", package, "copyright") if shown else None
@@ -92,7 +93,7 @@ def found_in(path, pattern):
 
 
 def output_of(*command, **environment):
-    """Of a program that has to succeed: what it says, errors included."""
+    """What a program says, errors included. It has to succeed."""
     done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           env=os.environ | environment)
     if done.returncode != 0:

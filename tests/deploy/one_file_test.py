@@ -1,5 +1,5 @@
-"""The program nightjar as one static file (deploy/build --only nightjar), and in a wheel. Those that
-deploy/wheel makes are tests/wheels' (tests/run --wheels)."""
+"""The program nightjar as one static file (deploy/build --only nightjar), and in a wheel.
+tests/wheels has those that deploy/wheel makes (tests/run --wheels)."""
 
 import json
 import os
@@ -143,7 +143,7 @@ def test_other_shells_read_their_completion(program, shell):
 
 @pytest.fixture(scope="module")
 def wheel(program, tmp_path_factory):
-    """Of this machine's program. tests/wheels has those of deploy/wheel."""
+    """A wheel of the program that this machine's compiler made."""
     return make_wheel(program, tmp_path_factory.mktemp("wheel"))
 
 

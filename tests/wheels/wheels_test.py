@@ -27,16 +27,17 @@ INSTALLERS = ("pip", "pipx", "uv")
 USE = (pathlib.Path(__file__).parent / "use.sh").read_text()
 # Kernels since 5.1 number their system calls from 424 on. Before, these do not exist.
 ON_KERNEL_4_18 = """
-import ctypes, os, struct, sys
-allow, refuse = 0x7FFF0000, 0x00050000 | 38  # ENOSYS
-program = b"".join(struct.pack("HBBI", *one) for one in [
-    (0x20, 0, 0, 0), (0x35, 0, 1, 424), (0x06, 0, 0, refuse), (0x06, 0, 0, allow)])
-held = ctypes.create_string_buffer(program)
-filter = ctypes.create_string_buffer(struct.pack("HxxxxxxP", 4, ctypes.addressof(held)))
-libc = ctypes.CDLL(None, use_errno=True)
-assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, filter, 0, 0) == 0
+import ctypes, os, sys
+class Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_char_p)]
+allow, refuse = 0x7FFF0000, 0x00050000 | 38  # the latter with ENOSYS
+# Load the call's number; skip one if it is less than 424; refuse; allow.
+code = [0x20, 0x35 | 1 << 24 | 424 << 32, 0x06 | refuse << 32, 0x06 | allow << 32]
+program = Program(len(code), b"".join(one.to_bytes(8, "little") for one in code))
+libc = ctypes.CDLL(None)
+assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, ctypes.byref(program), 0, 0) == 0
 try:
-    os.close(os.pidfd_open(os.getpid()))
+    os.pidfd_open(os.getpid())
     sys.exit("the filter does not hold")
 except OSError:
     os.execvp(sys.argv[1], sys.argv[1:])
