@@ -22,11 +22,12 @@ for device in null zero random urandom; do
 done
 exec chroot "$@"
 """
-# What each installer is asked, in a folder of its own. The program comes to bin/ there.
+# What each installer is asked, in a folder of its own. The program comes to bin/ there. pipx first
+# updates its own pip, for which it gets what Debian's package of venv brings along.
 INSTALL = {
     "pip": '"$python" -m venv "$folder" && "$folder/bin/pip" install -q --no-index "$wheel"',
     "pipx": 'PIPX_HOME="$folder/pipx" PIPX_BIN_DIR="$folder/bin" PIPX_MAN_DIR="$folder/man" '
-            'pipx install --pip-args=--no-index "$wheel"',
+            'PIP_NO_INDEX=1 PIP_FIND_LINKS=/usr/share/python-wheels pipx install "$wheel"',
     "uv": 'UV_TOOL_DIR="$folder/uv" UV_TOOL_BIN_DIR="$folder/bin" "$uv" tool install -q '
           '--offline --no-index --python "$python" "$wheel"'}
 
