@@ -6,6 +6,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import urllib.parse
 from dataclasses import dataclass
 
 import ziglang
@@ -66,7 +67,7 @@ def compiled_in(headers):
         name, licence, shown = known[0]
         version = output_of("dpkg-query", "-W", "-f", "${Version}", package)
         notice = pathlib.Path("/usr/share/doc", package, "copyright") if shown else None
-        yield Component(name, version, licence, f"pkg:deb/debian/{package}@{version}", notice)
+        yield Component(name, version, licence, purl("deb/debian", package, version), notice)
 
 
 def linked_in(archives):
@@ -79,13 +80,17 @@ def linked_in(archives):
     llvm = ".".join(str(int(number[i:i + 2])) for i in (0, 2, 4))  # all of one release
     for name in {ARCHIVES[one] for one in archives}:
         if name == "zig":
-            yield Component(name, zig, "MIT", f"pkg:pypi/ziglang@{zig}", COMPILER / "LICENSE")
+            yield Component(name, zig, "MIT", purl("pypi", "ziglang", zig), COMPILER / "LICENSE")
         elif name == "musl":
-            yield Component(name, musl, "MIT", f"pkg:generic/musl@{musl}",
+            yield Component(name, musl, "MIT", purl("generic", name, musl),
                             LIBRARIES / "libc/musl/COPYRIGHT")
         else:
             yield Component(name, llvm, "Apache-2.0 WITH LLVM-exception",
-                            f"pkg:generic/{name.replace('+', '%2B')}@{llvm}")
+                            purl("generic", name, llvm))
+
+
+def purl(kind, name, version):
+    return f"pkg:{kind}/{urllib.parse.quote(name)}@{urllib.parse.quote(version)}"
 
 
 def found_in(path, pattern):
