@@ -14,6 +14,7 @@ struct BisectOptions {
   std::string measure;             // prints one number as its last line, or fails; 125: untestable
   std::string build;               // once a commit; failure: untestable. Empty: nothing to build
   std::vector<std::string> paths;  // only commits that changed one of them; empty: all commits
+  bool into_merges = false;        // a culprit that is a merge: go on in what it brought
   double threshold = .07;
   std::string direction = "lower";  // which number is better, or "higher"
   std::string find = "worse";       // what is searched for, or "better", or "broken"

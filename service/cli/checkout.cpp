@@ -1,5 +1,6 @@
 #include "service/cli/checkout.hpp"
 
+#include <iterator>
 #include <sstream>
 
 #include "service/cli/failure.hpp"
@@ -35,6 +36,12 @@ std::string SourceRepository::answer(std::vector<std::string> arguments) const {
     throw Broken("cannot ask git " + command + " in " + folder_.string() + ": " +
                  words_of(outcome));
   return without_line_end(outcome.output);
+}
+
+std::vector<std::string> SourceRepository::words_in_answer(
+    std::vector<std::string> arguments) const {
+  std::istringstream words(answer(std::move(arguments)));
+  return {std::istream_iterator<std::string>(words), {}};
 }
 
 bool SourceRepository::is_shallow() const {
@@ -85,10 +92,7 @@ std::vector<std::string> SourceRepository::range(const std::string& good, const 
     std::vector<std::string> ask{"rev-list", "--first-parent", "--reverse", good + ".." + bad,
                                  "--"};
     ask.insert(ask.end(), limits.begin(), limits.end());
-    std::istringstream lines(answer(std::move(ask)));
-    std::vector<std::string> commits;
-    for (std::string line; std::getline(lines, line);) commits.push_back(line);
-    return commits;
+    return words_in_answer(std::move(ask));
   };
   const auto commits = listed({});
   if (commits.empty() || answer({"rev-parse", commits.front() + "^"}) != good)
@@ -104,12 +108,34 @@ std::vector<std::string> SourceRepository::range(const std::string& good, const 
 
 CommitFacts SourceRepository::facts(const std::string& commit) const {
   std::istringstream lines(answer({"log", "-1", "--no-show-signature", "--no-color",
-                                   "--encoding=UTF-8", "--format=%as%n%an%n%s", commit}));
+                                   "--encoding=UTF-8", "--format=%P%n%as%n%an%n%s", commit}));
   CommitFacts facts;
+  std::string parents;
+  std::getline(lines, parents);
+  facts.is_merge = parents.find(' ') != std::string::npos;
   std::getline(lines, facts.date);
   std::getline(lines, facts.author);
   std::getline(lines, facts.subject);
   return facts;
+}
+
+std::vector<std::string> SourceRepository::parents(const std::string& commit) const {
+  auto ids = words_in_answer({"rev-list", "--parents", "--max-count=1", commit, "--"});
+  ids.erase(ids.begin());  // the commit itself
+  return ids;
+}
+
+MergedBranch SourceRepository::branch(const std::string& tip,
+                                      const std::vector<std::string>& known) const {
+  std::vector<std::string> ask{"rev-list", "--first-parent", tip};
+  for (const std::string& one : known) ask.push_back("^" + one);
+  ask.emplace_back("--");
+  const auto commits = words_in_answer(std::move(ask));
+  MergedBranch branch{tip, "", commits.size()};
+  if (commits.empty()) return branch;
+  const auto before = parents(commits.back());
+  if (!before.empty()) branch.point = before.front();
+  return branch;
 }
 
 }  // namespace nightjar::cli

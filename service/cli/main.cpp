@@ -174,6 +174,8 @@ struct Commands {
         ->add_option("--path", bisect.paths,
                      "only commits that changed something there; repeatable")
         ->allow_extra_args(false);
+    run_command->add_flag("--into-merges", bisect.into_merges,
+                          "if a merge is to blame, go on in the branch that it brought");
     run_command->add_option("--threshold", threshold, "smallest change to blame for")
         ->capture_default_str();
     run_command

@@ -36,6 +36,22 @@ void refuse_another(const json& stored, const json& asked, const std::string& at
                      "; name another --state file");
 }
 
+json log_json(const bisect::SearchLog& log) {
+  json runs = json::array();
+  for (const auto& run : log.runs)
+    runs.push_back({{"session", run.session}, {"commit", run.commit}, {"value", run.value}});
+  return {{"runs", runs}, {"untestable", log.untestable}};
+}
+
+bisect::SearchLog stored_log(const json& stored) {
+  bisect::SearchLog log;
+  for (const json& run : stored.at("runs"))
+    log.runs.push_back({field<int>(run, "session"), field<int>(run, "commit"), run.at("value")});
+  for (const json& commit : stored.at("untestable"))
+    log.untestable.push_back(parse_json(commit, Parsed<int>{}));
+  return log;
+}
+
 bool lies_in(const fs::path& folder, const fs::path& inner) {
   const auto relative =
       fs::weakly_canonical(inner).lexically_relative(fs::weakly_canonical(folder));
@@ -64,10 +80,10 @@ fs::path usual_place(const SearchName& name, const GitFolders& repository) {
   return folder / ("bisect-" + digest_of(name_json(name).dump()).str().substr(0, 16) + ".json");
 }
 
-bool save_if_possible(const fs::path& file, const SearchName& name, const bisect::SearchLog& log) {
+bool save_if_possible(const fs::path& file, const SearchName& name, const Progress& progress) {
   try {
     fs::create_directories(file.parent_path());
-    save_progress(file, name, log);
+    save_progress(file, name, progress);
     return true;
   } catch (const std::system_error&) {
     return false;
@@ -83,29 +99,34 @@ void require_place_for(const std::filesystem::path& file) {
                    ": it is no regular file; name another");
 }
 
-void load_progress(const std::filesystem::path& file, const SearchName& name,
-                   bisect::SearchLog& log) {
+Progress load_progress(const fs::path& file, const SearchName& name) {
   const auto text = read_file(file);
-  if (!text) return;
+  if (!text) return {};
   const std::string attempt = "cannot go on with " + file.string() + ": ";
   const json root = parse_foreign(*text);
   try {
     refuse_another(stored_name(root), name_json(name), attempt);
-    for (const json& run : root.at("runs"))
-      log.runs.push_back({field<int>(run, "session"), field<int>(run, "commit"), run.at("value")});
-    for (const json& commit : root.at("untestable"))
-      log.untestable.push_back(parse_json(commit, Parsed<int>{}));
+    Progress progress{{{name.good, name.bad}, stored_log(root)}};
+    for (const json& inner : root.value("inside_merges", json::array()))
+      progress[{inner.at("good"), inner.at("bad")}] = stored_log(inner);
+    return progress;
   } catch (const json::exception&) {
     throw BadInput(attempt + "it is no state file of nightjar bisect run; remove it to start over");
   }
 }
 
-void save_progress(const std::filesystem::path& file, const SearchName& name,
-                   const bisect::SearchLog& log) {
-  json runs = json::array();
-  for (const auto& run : log.runs)
-    runs.push_back({{"session", run.session}, {"commit", run.commit}, {"value", run.value}});
-  const json root{{"search", name_json(name)}, {"runs", runs}, {"untestable", log.untestable}};
+void save_progress(const fs::path& file, const SearchName& name, const Progress& progress) {
+  json root{{"search", name_json(name)}}, inside = json::array();
+  for (const auto& [ends, log] : progress) {
+    json one = log_json(log);
+    if (ends == SearchEnds{name.good, name.bad}) {
+      root.update(one);
+      continue;
+    }
+    one.update({{"good", ends.good}, {"bad", ends.bad}});
+    inside.push_back(one);
+  }
+  if (!inside.empty()) root["inside_merges"] = inside;
   write_durably(file, root.dump(1) + "\n");
 }
 

@@ -125,6 +125,12 @@ std::string advice(const SearchReport& report) {
   if (report.outcome == SearchOutcome::below_threshold && !report.smaller.empty())
     return "to have it named: --threshold " +
            threshold_under(change_of(largest_of(report.smaller))) + "\n";
+  const bool into_merge =
+      report.outcome == SearchOutcome::culprit && !report.options.into_merges &&
+      std::any_of(report.named.begin(), report.named.end(), [](const ReportedStep& step) {
+        return step.facts.size() == 1 && step.facts.front().is_merge;
+      });
+  if (into_merge) return "to go on in what the merge brought: the same command with --into-merges\n";
   if (report.outcome == SearchOutcome::inconclusive &&
       static_cast<int>(report.runs) >= report.options.max_runs)
     return "to go on: the same command with --max-runs " +
@@ -169,6 +175,19 @@ std::string wrapped(const std::string& text) {
   return out + line + "\n";
 }
 
+// What its branches came to, and whether the merge itself is to blame.
+std::string merge_text(const MergeFinding& finding) {
+  const std::string merge = "the merge " + finding.merge.substr(0, 12);
+  std::string text;
+  for (const SearchReport& branch : finding.branches)
+    text += "inside " + merge + ", from " + branch.good.substr(0, 12) + " to " +
+            branch.bad.substr(0, 12) + ":\n" + report_text(branch);
+  if (finding.blamed == MergeFinding::Blamed::branch) return text;
+  const bool itself = finding.blamed == MergeFinding::Blamed::merge;
+  return text + wrapped(merge + (itself ? " itself is to blame: " : " is not to blame: ") +
+                        finding.reason);
+}
+
 }  // namespace
 
 std::string report_text(const SearchReport& report) {
@@ -178,7 +197,9 @@ std::string report_text(const SearchReport& report) {
   if (report.outcome != SearchOutcome::culprit) text += ends_text(report);
   std::string last = std::to_string(report.runs) + " runs";
   if (!report.options.build.empty()) last += ", " + std::to_string(report.builds) + " builds";
-  return text + wrapped(last + ": " + without_runs(report.rule, report.runs)) + advice(report);
+  text += wrapped(last + ": " + without_runs(report.rule, report.runs)) + advice(report);
+  for (const MergeFinding& merge : report.inside_merges) text += merge_text(merge);
+  return text;
 }
 
 }  // namespace nightjar::cli
