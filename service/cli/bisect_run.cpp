@@ -42,9 +42,8 @@ class Search {
   int run() {
     say(stderr, "searching %zu commits\n", commits_.size() - 1);
     if (!kept_.offer().empty()) say(stderr, "%s\n", kept_.offer().c_str());
-    const SearchResult result = search(commits_, [&](const SearchResult& so_far) {
-      draw(so_far, "");
-    });
+    const SearchResult result =
+        search(commits_, [&](const SearchResult& so_far) { draw(so_far, ""); });
     SearchReport report = reported(result);
     using Outcome = bisect::SearchOutcome;
     if (options_.into_merges && report.outcome == Outcome::culprit)
@@ -66,9 +65,8 @@ class Search {
   }
 
   SearchReport reported(const SearchResult& result) const {
-    SearchReport report = report_of(options_, result, [&](const std::string& commit) {
-      return repository_.facts(commit);
-    });
+    SearchReport report = report_of(
+        options_, result, [&](const std::string& commit) { return repository_.facts(commit); });
     report.kept = kept_.file();
     return report;
   }
@@ -85,8 +83,8 @@ class Search {
 
   void draw(const SearchResult& result, const std::string& answer) const {
     if (options_.html.empty()) return;
-    write_page(options_.html, {options_.measure, result.commits, result.log.runs, result.belief,
-                               answer});
+    write_page(options_.html,
+               {options_.measure, result.commits, result.log.runs, result.belief, answer});
   }
 
   const BisectOptions& options_;

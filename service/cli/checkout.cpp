@@ -70,24 +70,30 @@ bool SourceRepository::is_ancestor(const std::string& older, const std::string& 
   return outcome.exit_code == 0;
 }
 
+// Why there is no first-parent history from `good` to `bad`.
+void SourceRepository::refuse_ends(const std::string& good, const std::string& bad,
+                                   const std::string& attempt) const {
+  if (is_ancestor(good, bad))
+    throw BadInput(
+        attempt +
+        "the good end is not on the bad end's first-parent history; give the merge before it");
+  if (is_ancestor(bad, good))
+    throw BadInput(attempt + "the good end comes after the bad one; are --good and --bad swapped?");
+  if (is_shallow())
+    throw BadInput(
+        attempt +
+        "the clone is shallow and lacks the history between them; run git fetch --unshallow");
+  const auto base = ask({"merge-base", good, bad});
+  if (!base.failure.empty()) throw BadInput(attempt + "they have no commit in common");
+  throw BadInput(attempt + "the good end is no ancestor of the bad one; take " +
+                 base.output.substr(0, 12) + ", where the branches part");
+}
+
 std::vector<std::string> SourceRepository::range(const std::string& good, const std::string& bad,
                                                  const std::vector<std::string>& paths) const {
   const std::string attempt =
       "cannot search from " + good.substr(0, 12) + " to " + bad.substr(0, 12) + ": ";
   if (good == bad) throw BadInput(attempt + "both ends are the same commit");
-  if (!is_ancestor(good, bad)) {
-    if (is_ancestor(bad, good))
-      throw BadInput(attempt +
-                     "the good end comes after the bad one; are --good and --bad swapped?");
-    if (is_shallow())
-      throw BadInput(
-          attempt +
-          "the clone is shallow and lacks the history between them; run git fetch --unshallow");
-    const auto base = ask({"merge-base", good, bad});
-    if (!base.failure.empty()) throw BadInput(attempt + "they have no commit in common");
-    throw BadInput(attempt + "the good end is no ancestor of the bad one; take " +
-                   base.output.substr(0, 12) + ", where the branches part");
-  }
   const auto listed = [&](const std::vector<std::string>& limits) {
     std::vector<std::string> ask{"rev-list", "--first-parent", "--reverse", good + ".." + bad,
                                  "--"};
@@ -95,10 +101,8 @@ std::vector<std::string> SourceRepository::range(const std::string& good, const 
     return words_in_answer(std::move(ask));
   };
   const auto commits = listed({});
-  if (commits.empty() || answer({"rev-parse", commits.front() + "^"}) != good)
-    throw BadInput(
-        attempt +
-        "the good end is not on the bad end's first-parent history; give the merge before it");
+  const auto before = commits.empty() ? commits : parents(commits.front());
+  if (before.empty() || before.front() != good) refuse_ends(good, bad, attempt);
   if (paths.empty()) return commits;
   auto touching = listed(paths);
   if (touching.empty()) throw BadInput(attempt + "no commit in between changed a --path");

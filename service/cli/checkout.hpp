@@ -47,6 +47,8 @@ class SourceRepository {
   git::GitOutcome ask(std::vector<std::string> arguments) const;
   std::string answer(std::vector<std::string> arguments) const;  // throws Broken
   std::vector<std::string> words_in_answer(std::vector<std::string> arguments) const;
+  [[noreturn]] void refuse_ends(const std::string& good, const std::string& bad,
+                                const std::string& attempt) const;
   bool is_ancestor(const std::string& older, const std::string& newer) const;
   bool is_shallow() const;
 

@@ -1,9 +1,14 @@
 #include "service/cli/kept_search.hpp"
 
+#include <system_error>
+
 #include "service/cli/failure.hpp"
+#include "storage/base/files.hpp"
 
 namespace nightjar::cli {
 namespace {
+
+constexpr std::chrono::seconds kToDisk(1);
 
 std::size_t runs_in(const Progress& progress) {
   std::size_t runs = 0;
@@ -27,6 +32,15 @@ KeptSearch::KeptSearch(std::filesystem::path state, SearchName name, const GitFo
   }
 }
 
+KeptSearch::~KeptSearch() {
+  if (is_on_disk_ || !is_kept_) return;
+  try {
+    sync(file_);
+    sync(std::filesystem::absolute(file_).parent_path());
+  } catch (const std::system_error&) {  // it was removed, or the disk is gone
+  }
+}
+
 bisect::SearchLog KeptSearch::log(const SearchEnds& ends) const {
   const auto found = progress_.find(ends);
   return found == progress_.end() ? bisect::SearchLog() : found->second;
@@ -34,13 +48,24 @@ bisect::SearchLog KeptSearch::log(const SearchEnds& ends) const {
 
 void KeptSearch::save(const SearchEnds& ends, const bisect::SearchLog& log) {
   progress_[ends] = log;
-  if (is_named_) {
-    save_progress(file_, name_, progress_);
-    is_kept_ = true;
-  } else if (!file_.empty() && runs_in(progress_) > offered_) {  // what was offered stays till then
-    is_kept_ = save_if_possible(file_, name_, progress_);
-    if (!is_kept_) file_.clear();
+  if (is_named_) return write();
+  if (file_.empty() || runs_in(progress_) <= offered_) return;  // what was offered stays till then
+  try {
+    if (!is_kept_) std::filesystem::create_directories(file_.parent_path());
+    write();
+  } catch (const std::system_error&) {
+    file_.clear();
+    is_kept_ = false;
   }
+}
+
+void KeptSearch::write() {
+  const auto now = std::chrono::steady_clock::now();
+  const bool durably = now - written_ >= kToDisk;
+  save_progress(file_, name_, progress_, durably);
+  is_kept_ = true;
+  is_on_disk_ = durably;
+  if (durably) written_ = now;
 }
 
 void KeptSearch::forget() const {

@@ -2,6 +2,7 @@
 // place of our own while there is no answer. Used by `bisect run`.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 
@@ -14,9 +15,14 @@ class KeptSearch {
   // Goes on from `state`. Empty: finds a place of our own, and what an earlier search kept there.
   // Throws BadInput if `state` cannot be read or belongs to another search.
   KeptSearch(std::filesystem::path state, SearchName name, const GitFolders& repository);
+  ~KeptSearch();
+  KeptSearch(const KeptSearch&) = delete;
+  KeptSearch& operator=(const KeptSearch&) = delete;
 
   // What earlier starts measured between these ends.
   bisect::SearchLog log(const SearchEnds& ends) const;
+  // The file outlives a killed process at once, and a loss of power a second later: to wait for the
+  // disk after each run takes as long as a short run.
   void save(const SearchEnds& ends, const bisect::SearchLog& log);
   // There is an answer, so a place of our own keeps nothing.
   void forget() const;
@@ -30,12 +36,16 @@ class KeptSearch {
   std::string words() const;
 
  private:
+  void write();
+
   const bool is_named_;  // by --state
   const SearchName name_;
   std::filesystem::path file_;  // empty: there is no place
   Progress progress_;
   bool is_kept_ = false;     // the file has what was measured
   std::size_t offered_ = 0;  // runs that an earlier search left in the place of our own
+  bool is_on_disk_ = true;   // or the disk may not have the file's last text yet
+  std::chrono::steady_clock::time_point written_ = {};  // when the disk had it
 };
 
 }  // namespace nightjar::cli

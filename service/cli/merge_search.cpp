@@ -60,8 +60,9 @@ bool MergeSearch::search_branch(const MergedBranch& branch, MergeFinding& findin
     return false;
   };
   if (branch.point.empty())
-    return refused("the history that it brought has nothing in common with the one before, so "
-                   "there is no good end");
+    return refused(
+        "the history that it brought has nothing in common with the one before, so "
+        "there is no good end");
   try {
     auto commits = repository_.range(branch.point, branch.tip, options_.paths);
     commits.insert(commits.begin(), branch.point);

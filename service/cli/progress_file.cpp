@@ -1,6 +1,8 @@
 #include "service/cli/progress_file.hpp"
 
+#include <cerrno>
 #include <cstdlib>
+#include <fstream>
 #include <system_error>
 
 #include "service/cli/failure.hpp"
@@ -58,6 +60,16 @@ bool lies_in(const fs::path& folder, const fs::path& inner) {
   return !relative.empty() && *relative.begin() != "..";
 }
 
+// Whoever reads sees the old text or the new one; when the disk has it is not waited for.
+void replace_file(const fs::path& file, const std::string& text) {
+  fs::path beside = file;
+  beside += ".part";
+  std::ofstream out(beside, std::ios::trunc);
+  if (!(out << text << std::flush))
+    throw std::system_error(errno, std::generic_category(), "cannot write " + beside.string());
+  fs::rename(beside, file);
+}
+
 // Empty if the environment names none.
 fs::path folder_of_states() {
   const auto named = [](const char* variable) {
@@ -80,16 +92,6 @@ fs::path usual_place(const SearchName& name, const GitFolders& repository) {
   return folder / ("bisect-" + digest_of(name_json(name).dump()).str().substr(0, 16) + ".json");
 }
 
-bool save_if_possible(const fs::path& file, const SearchName& name, const Progress& progress) {
-  try {
-    fs::create_directories(file.parent_path());
-    save_progress(file, name, progress);
-    return true;
-  } catch (const std::system_error&) {
-    return false;
-  }
-}
-
 void require_place_for(const std::filesystem::path& file) {
   const std::string problem = output_problem(file);
   if (!problem.empty()) throw BadInput("cannot keep the search with --state: " + problem);
@@ -101,7 +103,7 @@ void require_place_for(const std::filesystem::path& file) {
 
 Progress load_progress(const fs::path& file, const SearchName& name) {
   const auto text = read_file(file);
-  if (!text) return {};
+  if (!text || text->empty()) return {};  // what a power failure may leave
   const std::string attempt = "cannot go on with " + file.string() + ": ";
   const json root = parse_foreign(*text);
   try {
@@ -115,7 +117,8 @@ Progress load_progress(const fs::path& file, const SearchName& name) {
   }
 }
 
-void save_progress(const fs::path& file, const SearchName& name, const Progress& progress) {
+void save_progress(const fs::path& file, const SearchName& name, const Progress& progress,
+                   bool durably) {
   json root{{"search", name_json(name)}}, inside = json::array();
   for (const auto& [ends, log] : progress) {
     json one = log_json(log);
@@ -127,7 +130,8 @@ void save_progress(const fs::path& file, const SearchName& name, const Progress&
     inside.push_back(one);
   }
   if (!inside.empty()) root["inside_merges"] = inside;
-  write_durably(file, root.dump(1) + "\n");
+  const std::string text = root.dump(1) + "\n";
+  durably ? write_durably(file, text) : replace_file(file, text);
 }
 
 }  // namespace nightjar::cli

@@ -34,11 +34,9 @@ Progress load_progress(const std::filesystem::path& file, const SearchName& name
 // The file for a search whose user named none, below $XDG_STATE_HOME/nightjar or the home's
 // .local/state/nightjar. Empty if there is no such place, or if it is in the repository.
 std::filesystem::path usual_place(const SearchName& name, const GitFolders& repository);
-// False if the file or its folder cannot be written.
-bool save_if_possible(const std::filesystem::path& file, const SearchName& name,
-                      const Progress& progress);
-// Durably. Throws std::system_error that names the file.
+// Replaces the file, so that it outlives this process. `durably`: also the machine's power.
+// Throws std::system_error that names the file.
 void save_progress(const std::filesystem::path& file, const SearchName& name,
-                   const Progress& progress);
+                   const Progress& progress, bool durably);
 
 }  // namespace nightjar::cli

@@ -38,8 +38,8 @@ ReportedStep reported_step(const BisectOptions& options, const SearchResult& res
   const auto level = [&](int commit) {
     return seeks_failures(options) ? std::nullopt : level_of(result.log.runs, commit);
   };
-  return {step, cell_of(result, step.first, step.last), {}, level(step.first - 1),
-          level(step.last)};
+  return {
+      step, cell_of(result, step.first, step.last), {}, level(step.first - 1), level(step.last)};
 }
 
 // In units of a large threshold a small change is as good as none to the search, though the ends

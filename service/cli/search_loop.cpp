@@ -45,8 +45,7 @@ SearchLoop::SearchLoop(const BisectOptions& options, WorkTrees& trees,
 SearchResult SearchLoop::run() {
   const int built_before = trees_.builds();
   while (true) {
-    bisect::NextStep next =
-        bisect::next_step(as_costs(result_.log, seeks_less(options_)), policy_);
+    bisect::NextStep next = bisect::next_step(as_costs(result_.log, seeks_less(options_)), policy_);
     result_.belief = std::move(next.belief);
     result_.builds = trees_.builds() - built_before;
     if (auto* answer = std::get_if<bisect::Answer>(&next.step)) {
@@ -93,8 +92,8 @@ bool SearchLoop::take_run(int commit) {
 
 bool SearchLoop::give_up(int commit, const CommitMeasurement& last) {
   const auto& runs = result_.log.runs;
-  const bool had_numbers = std::any_of(runs.begin(), runs.end(),
-                                       [&](const auto& run) { return run.commit == commit; });
+  const bool had_numbers =
+      std::any_of(runs.begin(), runs.end(), [&](const auto& run) { return run.commit == commit; });
   if (last.is_broken && !had_numbers)
     throw Broken("the measure of " + commit_at(commit).substr(0, 12) + " " + last.lost +
                  last.advice);

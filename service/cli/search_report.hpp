@@ -36,7 +36,7 @@ struct SearchReport {
     double probability = 0;
   };
   std::vector<Share> posterior;
-  std::filesystem::path kept;  // the file with what was measured; empty: none
+  std::filesystem::path kept;               // the file with what was measured; empty: none
   std::vector<MergeFinding> inside_merges;  // the outer ones first
 };
 

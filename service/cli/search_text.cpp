@@ -130,7 +130,8 @@ std::string advice(const SearchReport& report) {
       std::any_of(report.named.begin(), report.named.end(), [](const ReportedStep& step) {
         return step.facts.size() == 1 && step.facts.front().is_merge;
       });
-  if (into_merge) return "to go on in what the merge brought: the same command with --into-merges\n";
+  if (into_merge)
+    return "to go on in what the merge brought: the same command with --into-merges\n";
   if (report.outcome == SearchOutcome::inconclusive &&
       static_cast<int>(report.runs) >= report.options.max_runs)
     return "to go on: the same command with --max-runs " +
