@@ -11,6 +11,7 @@
 
 namespace nightjar::cli {
 
+// A version of a package has a subject alone.
 struct CommitFacts {
   std::string subject, author, date;  // the day it was written, 2026-08-20
   bool is_merge = false;

@@ -20,12 +20,17 @@ json name_json(const SearchName& name) {
   return {{"good", name.good},           {"bad", name.bad},
           {"measure", name.measure},     {"build", name.build},
           {"direction", name.direction}, {"find", name.find},
-          {"threshold", name.threshold}, {"path", name.paths}};
+          {"threshold", name.threshold}, {"path", name.paths},
+          {"package", name.package},     {"python", name.python}};
 }
 
 // Files of earlier versions lack what could not be chosen then.
 json stored_name(const json& root) {
-  json name{{"direction", "lower"}, {"find", "worse"}, {"path", json::array()}};
+  json name{{"direction", "lower"},
+            {"find", "worse"},
+            {"path", json::array()},
+            {"package", ""},
+            {"python", ""}};
   name.update(root.at("search"));
   return name;
 }
@@ -88,7 +93,7 @@ fs::path usual_place(const SearchName& name, const GitFolders& repository) {
   const fs::path folder = folder_of_states();
   if (folder.empty()) return {};
   for (const fs::path& inside : {repository.base, repository.own, repository.common})
-    if (lies_in(inside, folder)) return {};
+    if (!inside.empty() && lies_in(inside, folder)) return {};
   return folder / ("bisect-" + digest_of(name_json(name).dump()).str().substr(0, 16) + ".json");
 }
 

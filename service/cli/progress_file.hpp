@@ -16,6 +16,7 @@ struct SearchName {
   std::string good, bad, measure, build, direction, find;
   double threshold = .07;
   std::vector<std::string> paths = {};
+  std::string package = {}, python = {};  // of a search over versions
   bool operator==(const SearchName&) const = default;
 };
 

@@ -12,7 +12,7 @@
 namespace nightjar::cli {
 namespace {
 
-bisect::SearchPolicy policy_of(const BisectOptions& options) {
+bisect::SearchPolicy search_policy_of(const BisectOptions& options) {
   bisect::SearchPolicy policy;
   policy.threshold = options.threshold;
   policy.of_failures = seeks_failures(options);
@@ -26,15 +26,14 @@ bisect::SearchPolicy policy_of(const BisectOptions& options) {
 
 }  // namespace
 
-SearchLoop::SearchLoop(const BisectOptions& options, WorkTrees& trees,
-                       std::vector<std::string> commits, bisect::SearchLog log, Save save,
-                       Draw draw, std::stop_token stop)
+SearchLoop::SearchLoop(const BisectOptions& options, Bench& bench, std::vector<std::string> commits,
+                       bisect::SearchLog log, Save save, Draw draw, std::stop_token stop)
     : options_(options),
-      trees_(trees),
+      bench_(bench),
       save_(std::move(save)),
       draw_(std::move(draw)),
       stop_(std::move(stop)),
-      policy_(policy_of(options)),
+      policy_(search_policy_of(options)),
       chart_(::isatty(STDERR_FILENO) != 0) {
   result_.commits = std::move(commits);
   result_.log = std::move(log);
@@ -43,11 +42,11 @@ SearchLoop::SearchLoop(const BisectOptions& options, WorkTrees& trees,
 }
 
 SearchResult SearchLoop::run() {
-  const int built_before = trees_.builds();
+  const int built_before = bench_.builds();
   while (true) {
     bisect::NextStep next = bisect::next_step(as_costs(result_.log, seeks_less(options_)), policy_);
     result_.belief = std::move(next.belief);
-    result_.builds = trees_.builds() - built_before;
+    result_.builds = bench_.builds() - built_before;
     if (auto* answer = std::get_if<bisect::Answer>(&next.step)) {
       result_.answer = std::move(*answer);
       return std::move(result_);
@@ -74,7 +73,7 @@ bool SearchLoop::take_run(int commit) {
   const std::string& sha = commit_at(commit);
   while (true) {
     if (stop_.stop_requested()) throw runner::Stopped();
-    const CommitMeasurement measured = trees_.measure(sha);
+    const Measurement measured = bench_.measure(sha);
     if (!measured.untestable.empty()) return mark_untestable(commit, measured.untestable);
     lost_.note(commit, !measured.value);
     if (measured.value) {
@@ -86,17 +85,16 @@ bool SearchLoop::take_run(int commit) {
     if (lost_.condemn(commit)) return give_up(commit, measured);
     chart_.leave();
     say(stderr, "a run of %s is lost, it is measured again: its measure %s\n",
-        sha.substr(0, 12).c_str(), measured.lost.c_str());
+        short_name(sha).c_str(), measured.lost.c_str());
   }
 }
 
-bool SearchLoop::give_up(int commit, const CommitMeasurement& last) {
+bool SearchLoop::give_up(int commit, const Measurement& last) {
   const auto& runs = result_.log.runs;
   const bool had_numbers =
       std::any_of(runs.begin(), runs.end(), [&](const auto& run) { return run.commit == commit; });
   if (last.is_broken && !had_numbers)
-    throw Broken("the measure of " + commit_at(commit).substr(0, 12) + " " + last.lost +
-                 last.advice);
+    throw Broken("the measure of " + short_name(commit_at(commit)) + " " + last.lost + last.advice);
   return mark_untestable(commit, "its measure " + last.lost);
 }
 
@@ -106,9 +104,9 @@ void SearchLoop::build(const bisect::Measure& step) {
   round.insert(step.build_too.begin(), step.build_too.end());
   std::vector<std::string> wanted;
   for (const int commit : round) wanted.push_back(commit_at(commit));
-  trees_.prepare(wanted);
+  bench_.prepare(wanted);
   for (const int commit : step.build_too) {
-    const std::string& problem = trees_.problem(commit_at(commit));
+    const std::string& problem = bench_.problem(commit_at(commit));
     if (problem.empty())
       note_built(commit);
     else
@@ -119,10 +117,10 @@ void SearchLoop::build(const bisect::Measure& step) {
 bool SearchLoop::mark_untestable(int commit, const std::string& why) {
   const std::string& sha = commit_at(commit);
   if (commit == 0 || commit == result_.log.commits)
-    throw Broken(std::string("the ") + (commit == 0 ? "good" : "bad") + " end " +
-                 sha.substr(0, 12) + " cannot be tested: " + why);
+    throw Broken(std::string("the ") + (commit == 0 ? "good" : "bad") + " end " + short_name(sha) +
+                 " cannot be tested: " + why);
   chart_.leave();
-  say(stderr, "%s is untestable: %s\n", sha.substr(0, 12).c_str(), why.c_str());
+  say(stderr, "%s is untestable: %s\n", short_name(sha).c_str(), why.c_str());
   result_.log.untestable.push_back(commit);
   save_(result_.log);
   return false;

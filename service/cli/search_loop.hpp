@@ -1,5 +1,6 @@
-// One search over a line of commits: measures until the evidence names a commit, or nobody. Used by
-// `bisect run` for the history between its ends, and for each branch of a merge.
+// One search over a line of commits or versions: measures until the evidence names one, or nobody.
+// Used by `bisect run` for the history between its ends and for each branch of a merge, and by
+// `bisect versions`.
 #pragma once
 
 #include <functional>
@@ -8,10 +9,10 @@
 #include <vector>
 
 #include "bisect/search.hpp"
+#include "service/cli/bench.hpp"
 #include "service/cli/bisect_run.hpp"
 #include "service/cli/chart.hpp"
 #include "service/cli/lost_runs.hpp"
-#include "service/cli/work_trees.hpp"
 
 namespace nightjar::cli {
 
@@ -32,7 +33,7 @@ class SearchLoop {
   using Draw = std::function<void(const SearchResult&)>;
 
   // `log` has what earlier starts measured, of runs and untestable commits.
-  SearchLoop(const BisectOptions& options, WorkTrees& trees, std::vector<std::string> commits,
+  SearchLoop(const BisectOptions& options, Bench& bench, std::vector<std::string> commits,
              bisect::SearchLog log, Save save, Draw draw, std::stop_token stop);
   // Throws Broken if an end cannot be tested, or if the measure gives no numbers, and
   // runner::Stopped.
@@ -41,14 +42,14 @@ class SearchLoop {
  private:
   void take(const bisect::Measure& step);
   bool take_run(int commit);
-  bool give_up(int commit, const CommitMeasurement& last);
+  bool give_up(int commit, const Measurement& last);
   void build(const bisect::Measure& step);
   bool mark_untestable(int commit, const std::string& why);
   void note_built(int commit);
   const std::string& commit_at(int position) const;
 
   const BisectOptions& options_;
-  WorkTrees& trees_;
+  Bench& bench_;
   Save save_;
   Draw draw_;
   std::stop_token stop_;

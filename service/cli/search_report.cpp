@@ -68,11 +68,14 @@ json report_object(const SearchReport& report) {
   const bool several = report.outcome == SearchOutcome::several_small;
   const bool of_failures = seeks_failures(report.options);
   const json named = steps_json(report.named, of_failures), none = json::array();
+  const std::string& package = report.options.package;
+  const json of_package = package.empty() ? json() : json(package);
   return {{"outcome", name_of(report.outcome)},
           {"culprits", several ? none : named},
           {"contributors", several ? named : none},
           {"smaller_steps", steps_json(report.smaller, of_failures)},
           {"ends", ends_json(report.ends, of_failures)},
+          {"package", of_package},
           {"good", report.good},
           {"bad", report.bad},
           {"threshold", report.options.threshold},
@@ -84,7 +87,7 @@ json report_object(const SearchReport& report) {
           {"rule", report.rule}};
 }
 
-const char* word_of(MergeFinding::Blamed blamed) {
+const char* blamed_word(MergeFinding::Blamed blamed) {
   switch (blamed) {
     case MergeFinding::Blamed::branch:
       return "branch";
@@ -102,7 +105,7 @@ json merges_json(const std::vector<MergeFinding>& merges) {
     json branches = json::array();
     for (const SearchReport& branch : one.branches) branches.push_back(report_object(branch));
     list.push_back({{"merge", one.merge},
-                    {"blamed", word_of(one.blamed)},
+                    {"blamed", blamed_word(one.blamed)},
                     {"reason", one.reason},
                     {"branches", branches}});
   }
