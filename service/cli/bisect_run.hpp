@@ -9,11 +9,13 @@
 namespace nightjar::cli {
 
 struct BisectOptions {
+  std::string package;  // versions of this one are searched; empty: commits of a repository
   std::filesystem::path repository = ".";
-  std::string good, bad;           // revisions
+  std::string good, bad;           // revisions, or versions
   std::string measure;             // prints one number as its last line, or fails; 125: untestable
   std::string build;               // once a commit; failure: untestable. Empty: nothing to build
   std::vector<std::string> paths;  // only commits that changed one of them; empty: all commits
+  bool into_merges = false;        // a culprit that is a merge: go on in what it brought
   double threshold = .07;
   std::string direction = "lower";  // which number is better, or "higher"
   std::string find = "worse";       // what is searched for, or "better", or "broken"
@@ -37,6 +39,8 @@ inline bool seeks_failures(const BisectOptions& options) {
   return options.find == "broken";
 }
 
+// Before anything is done: throws BadInput for options that make no search.
+void check_options(const BisectOptions& options);
 // Searches and prints the answer; returns 0 for a culprit, 1 for none or after `stop`. Throws
 // BadInput and Broken. Progress goes to standard error.
 int bisect_run(const BisectOptions& options, std::stop_token stop);
