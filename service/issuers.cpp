@@ -13,7 +13,7 @@
 namespace nightjar::service {
 namespace {
 
-constexpr std::chrono::seconds most_skew{60};             // between the issuer's clock and this one
+constexpr std::chrono::seconds most_skew{60};        // between the issuer's clock and this one
 constexpr std::chrono::minutes between_fetches{60};  // keys are replaced every few weeks
 constexpr std::chrono::seconds after_failure{60};
 // An unknown key is believed to be unknown if the issuer's keys are as fresh as this.
