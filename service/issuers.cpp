@@ -1,12 +1,12 @@
 #include "service/issuers.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "storage/base/files.hpp"
 #include "storage/base/foreign_text.hpp"
 #include "storage/base/log.hpp"
 #include "storage/model/foreign_json.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/workload.hpp"
 #include "web/client.hpp"
 
