@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <iterator>
+#include <signal.h>
 #include <string>
 #include <string_view>
 #include <sys/stat.h>
@@ -42,11 +43,19 @@ bool divide(const fs::path& group) {
   return false;
 }
 
+// Whether the process that made it is gone. The group of another agent, or of another search, is
+// empty for a moment before its run enters it: to remove it then would lose that run.
+bool is_left_over(const std::string& group) {
+  if (!group.starts_with(kRun)) return false;
+  const int owner = std::atoi(group.c_str() + kRun.size());
+  return owner > 0 && ::kill(owner, 0) != 0 && errno == ESRCH;
+}
+
 // Groups of runs that an agent could not remove, since it was killed.
 void remove_left_over(const fs::path& home) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(home, error))
-    if (entry.path().filename().string().starts_with(kRun)) ::rmdir(entry.path().c_str());
+    if (is_left_over(entry.path().filename().string())) ::rmdir(entry.path().c_str());
 }
 
 fs::path find_home() {

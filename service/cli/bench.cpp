@@ -46,6 +46,9 @@ Measurement measurement_of(const Ran& ran, const BisectOptions& options,
   if (process.stopped) throw runner::Stopped();
   if (process.exit_code == kUntestable) return lost("says that it is untestable (exit code 125)");
   if (!process.flooded.empty()) return lost("prints too much output");
+  // What this machine could not start, or had no memory for, is no failure of the commit.
+  if (seeks_failures(options) && (!process.start_error.empty() || process.out_of_memory))
+    return lost(process.describe());
   if (seeks_failures(options)) return {process.fine() ? 0.0 : 1.0};
   if (process.timed_out) return lost(process.describe());
   if (process.fine()) return number_in(ran.last_line());
