@@ -211,7 +211,7 @@ void read_oidc(TomlFile& toml, Config& config) {
     oidc.audience = config.service.public_url.text();
     section.read("audience", oidc.audience);
     section.read("keys_file", oidc.keys_file);
-    oidc.lifetime = std::chrono::hours(section.integer("hours", oidc.lifetime.count(), 1, 24 * 5));
+    oidc.lifetime = std::chrono::hours(section.integer("hours", oidc.lifetime.count(), 1, 120));
     section.table("claims").read(oidc.claims);
     section.done();
     if (oidc.issuer.empty() && !section.is_wrong("issuer"))
