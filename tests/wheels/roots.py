@@ -80,7 +80,7 @@ class RootFolder:
     def run(self, *command):
         return said(["unshare", "--mount", "--pid", "--net", "--fork", "--kill-child", "sh", "-ec",
                      ENTER, "sh", self.root, "env", "-i",
-                     *variables(PATH=self.path, HOME="/root", LANG="C.UTF-8"), *command])
+                     *variables(PATH=self.path, HOME="/opt", LANG="C.UTF-8"), *command])
 
     def remove(self):
         shutil.rmtree(self.root)
@@ -96,10 +96,10 @@ class Debian(RootFolder):
         super().__init__(root)
 
     def install(self, wheel, installer):
-        shutil.copy(wheel, self.root / "root")
+        shutil.copy(wheel, self.root / "opt")
         self.path = RootFolder.path
         self.run("env", *variables(folder=f"/opt/{installer}", python="/usr/bin/python3", uv="uv",
-                                   wheel=f"/root/{wheel.name}"), "sh", "-ec", INSTALL[installer])
+                                   wheel=f"/opt/{wheel.name}"), "sh", "-ec", INSTALL[installer])
         self.path = f"/opt/{installer}/bin:{RootFolder.path}"
 
 
@@ -126,9 +126,9 @@ exec /debian/lib64/ld-linux-*.so.* --library-path \\
         git.chmod(0o755)
 
     def install(self, wheel):
-        shutil.copy(wheel, self.root / "root/wheel.zip")
-        self.run("sh", "-ec", "unzip -q /root/wheel.zip -d /root/unpacked; "
-                              "install -m 755 /root/unpacked/*.data/scripts/* /usr/local/bin")
+        shutil.copy(wheel, self.root / "opt/wheel.zip")
+        self.run("sh", "-ec", "unzip -q /opt/wheel.zip -d /opt/unpacked; "
+                              "install -m 755 /opt/unpacked/*.data/scripts/* /usr/local/bin")
 
 
 class OtherProcessor:
