@@ -8,8 +8,10 @@
 #include <openssl/evp.h>
 #include <openssl/param_build.h>
 
+#include "storage/base/digest.hpp"
 #include "storage/base/foreign_number.hpp"
 #include "storage/base/foreign_text.hpp"
+#include "storage/base/handle.hpp"
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/json.hpp"
 
@@ -20,45 +22,20 @@ using nlohmann::json;
 
 constexpr int kLeastBits = 2048;
 
-template <auto Free>
-struct Freed {
-  template <class T>
-  void operator()(T* object) const {
-    Free(object);
-  }
-};
-template <class T, auto Free>
-using Owned = std::unique_ptr<T, Freed<Free>>;
-
 const unsigned char* bytes_of(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
 // base64url without padding (RFC 7515, 2). nullopt unless it is written in the one right way.
-std::optional<std::string> from_base64url(std::string_view text) {
-  std::string padded(text);
-  for (char& c : padded) {
-    if (c == '+' || c == '/' || c == '=' || c == '\n') return std::nullopt;
-    c = c == '-' ? '+' : c == '_' ? '/' : c;
-  }
-  const std::size_t missing = (4 - padded.size() % 4) % 4;
-  if (missing == 3) return std::nullopt;
-  padded.append(missing, '=');
-  std::string out(padded.size() / 4 * 3 + 1, '\0');
-  const int size = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(out.data()), bytes_of(padded),
-                                   static_cast<int>(padded.size()));
-  if (size < 0) return std::nullopt;
-  out.resize(static_cast<std::size_t>(size) - missing);
-  std::string again(padded.size() + 1, '\0');
-  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(again.data()), bytes_of(out),
-                  static_cast<int>(out.size()));
-  again.pop_back();
-  if (again != padded) return std::nullopt;
-  return out;
+std::optional<std::string> decoded(std::string_view text) {
+  auto bytes = bytes_from_base64url(text);
+  if (bytes && base64url_of_hex(hex_of({bytes_of(*bytes), bytes->size()})) != text)
+    return std::nullopt;
+  return bytes;
 }
 
 json object_in(std::string_view part, const char* name) {
-  auto object = parse_foreign(from_base64url(part).value_or(""));
+  auto object = parse_foreign(decoded(part).value_or(""));
   if (!object.is_object()) throw BadJwt(std::string("its ") + name + " is no JSON object");
   return object;
 }
@@ -99,10 +76,10 @@ JwtClaims claims_in(const json& payload) {
   return claims;
 }
 
-using Number = Owned<BIGNUM, BN_free>;
+using Number = Handle<BIGNUM, BN_free>;
 
 Number number_in(const json& key, const char* name) {
-  const auto bytes = from_base64url(text_in(key, name)).value_or("");
+  const auto bytes = decoded(text_in(key, name)).value_or("");
   return Number(BN_bin2bn(bytes_of(bytes), static_cast<int>(bytes.size()), nullptr));
 }
 
@@ -113,13 +90,13 @@ std::shared_ptr<EVP_PKEY> rsa_key(const json& key) {
       (!algorithm.empty() && algorithm != "RS256"))
     return nullptr;
   const Number modulus = number_in(key, "n"), exponent = number_in(key, "e");
-  const Owned<OSSL_PARAM_BLD, OSSL_PARAM_BLD_free> fields(OSSL_PARAM_BLD_new());
+  const Handle<OSSL_PARAM_BLD, OSSL_PARAM_BLD_free> fields(OSSL_PARAM_BLD_new());
   if (!modulus || !exponent || !fields ||
       OSSL_PARAM_BLD_push_BN(fields.get(), OSSL_PKEY_PARAM_RSA_N, modulus.get()) != 1 ||
       OSSL_PARAM_BLD_push_BN(fields.get(), OSSL_PKEY_PARAM_RSA_E, exponent.get()) != 1)
     return nullptr;
-  const Owned<OSSL_PARAM, OSSL_PARAM_free> parameters(OSSL_PARAM_BLD_to_param(fields.get()));
-  const Owned<EVP_PKEY_CTX, EVP_PKEY_CTX_free> context(
+  const Handle<OSSL_PARAM, OSSL_PARAM_free> parameters(OSSL_PARAM_BLD_to_param(fields.get()));
+  const Handle<EVP_PKEY_CTX, EVP_PKEY_CTX_free> context(
       EVP_PKEY_CTX_new_from_name(nullptr, "RSA", nullptr));
   EVP_PKEY* made = nullptr;
   if (!parameters || !context || EVP_PKEY_fromdata_init(context.get()) != 1 ||
@@ -147,7 +124,7 @@ Jwt Jwt::parse(std::string_view text) {
   jwt.key_id_ = text_in(header, "kid");
   jwt.claims_ = claims_in(object_in(text.substr(first + 1, last - first - 1), "payload"));
   jwt.signed_text_ = text.substr(0, last);
-  const auto signature = from_base64url(text.substr(last + 1));
+  const auto signature = decoded(text.substr(last + 1));
   if (!signature || signature->empty()) throw BadJwt("its signature is no base64url");
   jwt.signature_ = *signature;
   return jwt;
@@ -172,7 +149,7 @@ void JwtKeys::verify(const Jwt& jwt) const {
   const auto key = keys_.find(jwt.key_id_);
   if (key == keys_.end())
     throw BadJwt("its issuer has no key " + in_quotes(jwt.key_id_) + " for signatures");
-  const Owned<EVP_MD_CTX, EVP_MD_CTX_free> context(EVP_MD_CTX_new());
+  const Handle<EVP_MD_CTX, EVP_MD_CTX_free> context(EVP_MD_CTX_new());
   const bool is_good =
       context &&
       EVP_DigestVerifyInit(context.get(), nullptr, EVP_sha256(), nullptr, key->second.get()) == 1 &&

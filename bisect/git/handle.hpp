@@ -2,23 +2,12 @@
 #pragma once
 
 #include <git2.h>
-#include <memory>
 #include <string>
 
+#include "storage/base/handle.hpp"
 #include "storage/model/hex.hpp"
 
 namespace nightjar::git {
-
-template <auto release>
-struct Release {
-  template <typename T>
-  void operator()(T* object) const {
-    release(object);
-  }
-};
-
-template <typename T, auto release>
-using Handle = std::unique_ptr<T, Release<release>>;
 
 using CommitHandle = Handle<git_commit, git_commit_free>;
 using TreeHandle = Handle<git_tree, git_tree_free>;

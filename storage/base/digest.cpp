@@ -87,17 +87,22 @@ Sha256 digest_of_file(const std::filesystem::path& path) {
   return digest.hex();
 }
 
-std::string hex_from_base64url(std::string_view text) {
-  std::vector<unsigned char> bytes;
+std::optional<std::string> bytes_from_base64url(std::string_view text) {
+  std::string bytes;
   unsigned value = 0, bits = 0;
   for (const char c : text) {
     const int digit = base64url_digit(c);
-    if (digit < 0) return {};
+    if (digit < 0) return std::nullopt;
     value = (value << 6 | static_cast<unsigned>(digit)) & 0xffffff;
     bits += 6;
-    if (bits >= 8) bytes.push_back(static_cast<unsigned char>(value >> (bits -= 8)));
+    if (bits >= 8) bytes.push_back(static_cast<char>(value >> (bits -= 8)));
   }
-  return hex_of(bytes);
+  return bytes;
+}
+
+std::string hex_from_base64url(std::string_view text) {
+  const std::string bytes = bytes_from_base64url(text).value_or("");
+  return hex_of({reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()});
 }
 
 std::string base64url_of_hex(std::string_view hex) {

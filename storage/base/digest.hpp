@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,7 +32,10 @@ Sha256 digest_of(std::string_view bytes);
 std::string hex_of(std::span<const unsigned char> bytes);
 // Throws std::runtime_error that names `path` if it cannot be read.
 Sha256 digest_of_file(const std::filesystem::path& path);
-// As a wheel's RECORD writes a SHA-256: URL-safe base64 without padding. Empty if malformed.
+// The bytes of URL-safe base64 without padding; bits that fill no byte are not looked at. nullopt
+// if a character is none of it.
+std::optional<std::string> bytes_from_base64url(std::string_view text);
+// As a wheel's RECORD writes a SHA-256. Empty if malformed.
 std::string hex_from_base64url(std::string_view text);
 // The other way; `hex` has an even number of digits.
 std::string base64url_of_hex(std::string_view hex);
