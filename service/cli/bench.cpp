@@ -59,14 +59,19 @@ Measurement measurement_of(const Ran& ran, const BisectOptions& options,
   return broken;
 }
 
-fs::path temporary_folder(const std::string& wanted_for) {
+TemporaryFolder::TemporaryFolder(const std::string& wanted_for) {
   const char* named = std::getenv("TMPDIR");
   const fs::path place = fs::absolute(named && *named ? named : "/tmp").lexically_normal();
   std::string path = (place / "nightjar-bisect-XXXXXX").string();
   if (!::mkdtemp(path.data()))
     throw Broken("cannot make a folder in " + place.string() + " for " + wanted_for + ": " +
                  std::strerror(errno) + "; TMPDIR names another place");
-  return fs::canonical(path);
+  path_ = fs::canonical(path);
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
 }
 
 std::string short_name(const std::string& position) {

@@ -1,5 +1,5 @@
 // What a search measures: the positions of a line, each made once and measured many times. Used by
-// search_loop.hpp; positions are commits (work_trees.hpp) or versions (version_environments.hpp).
+// search_loop.hpp; positions are commits (work_trees.hpp) or versions (bisect_versions.cpp).
 #pragma once
 
 #include <filesystem>
@@ -43,8 +43,20 @@ class Bench {
 Measurement measurement_of(const Ran& ran, const BisectOptions& options,
                            const std::string& missing);
 
-// Makes a folder where TMPDIR says, or the system. Throws Broken, with what it is `wanted_for`.
-std::filesystem::path temporary_folder(const std::string& wanted_for);
+// A folder where TMPDIR says, or the system; removed with all that is in it.
+class TemporaryFolder {
+ public:
+  // Throws Broken, with what it is `wanted_for`.
+  explicit TemporaryFolder(const std::string& wanted_for);
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
 
 // A commit's id as people shorten it; a version as it is.
 std::string short_name(const std::string& position);

@@ -13,16 +13,7 @@ namespace {
 class VersionEnvironments : public Bench {
  public:
   VersionEnvironments(const Uv& uv, const BisectOptions& options, std::stop_token stop)
-      : uv_(uv),
-        options_(options),
-        stop_(std::move(stop)),
-        folder_(temporary_folder("environments")) {}
-  ~VersionEnvironments() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-  VersionEnvironments(const VersionEnvironments&) = delete;
-  VersionEnvironments& operator=(const VersionEnvironments&) = delete;
+      : uv_(uv), options_(options), stop_(std::move(stop)), folder_("environments") {}
 
   void prepare(const std::vector<std::string>& versions) override {
     for (const std::string& version : versions)
@@ -52,7 +43,7 @@ class VersionEnvironments : public Bench {
   const Uv& uv_;
   const BisectOptions& options_;
   std::stop_token stop_;
-  const fs::path folder_;
+  const TemporaryFolder folder_;
 };
 
 }  // namespace

@@ -64,7 +64,7 @@ std::vector<std::string> Uv::with_index(std::vector<std::string> arguments) cons
 
 // The newest version that fits the requirement, without what that requires.
 Uv::Said Uv::best_of(const std::string& requirement, bool pre_releases) const {
-  const fs::path folder = temporary_folder("what uv is asked");
+  const TemporaryFolder folder("what uv is asked");
   const fs::path file = folder / "requirements.txt";
   write_output(file, requirement + "\n");
   std::vector<std::string> arguments{
@@ -72,10 +72,7 @@ Uv::Said Uv::best_of(const std::string& requirement, bool pre_releases) const {
       "--quiet",       "--no-deps",    "--no-header",
       "--no-annotate", "--prerelease", pre_releases ? "allow" : "disallow"};
   if (!options_.python.empty()) arguments.insert(arguments.end(), {"--python", options_.python});
-  Said said = ask(with_index(std::move(arguments)));
-  std::error_code ignored;
-  fs::remove_all(folder, ignored);
-  return said;
+  return ask(with_index(std::move(arguments)));
 }
 
 std::string Uv::exact_version(const std::string& package, const std::string& version,

@@ -28,14 +28,9 @@ WorkTrees::WorkTrees(const SourceRepository& repository, const BisectOptions& op
                      std::stop_token stop)
     : options_(options),
       stop_(stop),
-      folder_(temporary_folder("work trees")),
-      ceiling_(ceiling_above(folder_)),
+      folder_("work trees"),
+      ceiling_(ceiling_above(folder_.path())),
       maker_(repository, folder_ / "git", stop) {}
-
-WorkTrees::~WorkTrees() {
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
-}
 
 WorkPlace WorkTrees::work_of(const std::string& commit) const {
   return {folder_ / commit, {{"NIGHTJAR_COMMIT", commit}, {"GIT_CEILING_DIRECTORIES", ceiling_}}};
@@ -57,7 +52,7 @@ void WorkTrees::build_at_once(const std::vector<std::string>& commits) {
   (cd "$root/$commit" && NIGHTJAR_COMMIT=$commit sh -c "$build"; echo $? > "$root/$commit.status") \
     < /dev/null 2>&1 | tail -c 4000 > "$root/$commit.log" &
 done; wait)";
-  const Ran ran = run_command(script, {folder_, {{"GIT_CEILING_DIRECTORIES", ceiling_}}},
+  const Ran ran = run_command(script, {folder_.path(), {{"GIT_CEILING_DIRECTORIES", ceiling_}}},
                               options_.timeout_seconds, stop_);
   if (ran.process.stopped) throw runner::Stopped();
   for (const std::string& commit : commits) {

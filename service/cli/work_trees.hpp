@@ -14,11 +14,7 @@ namespace nightjar::cli {
 
 class WorkTrees : public Bench {
  public:
-  // Makes a folder below the system's one for temporary files; the destructor removes it.
   WorkTrees(const SourceRepository& repository, const BisectOptions& options, std::stop_token stop);
-  ~WorkTrees() override;
-  WorkTrees(const WorkTrees&) = delete;
-  WorkTrees& operator=(const WorkTrees&) = delete;
 
   // Checks out and builds them, `jobs` at once.
   void prepare(const std::vector<std::string>& commits) override;
@@ -32,7 +28,7 @@ class WorkTrees : public Bench {
 
   const BisectOptions& options_;
   std::stop_token stop_;
-  const std::filesystem::path folder_;
+  const TemporaryFolder folder_;
   const std::string ceiling_;
   TreeMaker maker_;
 };
