@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <set>
+#include <stdexcept>
 #include <unistd.h>
 
 #include "bisect/search.hpp"
@@ -12,11 +14,15 @@
 #include "service/cli/ends.hpp"
 #include "service/cli/failure.hpp"
 #include "service/cli/lost_runs.hpp"
+#include "service/cli/metric_direction.hpp"
 #include "service/cli/progress_file.hpp"
 #include "service/cli/quantity_text.hpp"
+#include "service/cli/result_file.hpp"
 #include "service/cli/search_page.hpp"
 #include "service/cli/search_report.hpp"
+#include "service/cli/value_path.hpp"
 #include "service/cli/work_trees.hpp"
+#include "storage/base/foreign_text.hpp"
 #include "storage/base/terminal.hpp"
 
 namespace nightjar::cli {
@@ -33,10 +39,14 @@ class Search {
               repository_.commit_of(options.bad, "bad end"),
               options.measure,
               options.build,
-              options.direction,
+              direction_word(options),
               options.find,
               options.threshold,
-              options.paths},
+              options.paths,
+              options.source.file,
+              options.source.value,
+              options.source.format,
+              options.only},
         trees_(repository_, options, stop) {
     commits_ = repository_.range(name_.good, name_.bad, options.paths);
     commits_.insert(commits_.begin(), name_.good);
@@ -44,7 +54,6 @@ class Search {
     find_place();
     policy_.threshold = options.threshold;
     policy_.of_failures = seeks_failures(options);
-    policy_.of_inverses = seeks_less(options);
     policy_.max_runs = options.max_runs;
     policy_.builds_at_once = options.build.empty() ? 1 : options.jobs;
     policy_.build_ends_session = !options.build.empty();
@@ -67,6 +76,7 @@ class Search {
       say(stderr, "an earlier search kept %zu runs; to go on from there: --state %s\n", offered_,
           file_.c_str());
     while (true) {
+      policy_.of_inverses = seeks_less(options_);
       const bisect::NextStep next =
           bisect::next_step(as_costs(log_, seeks_less(options_)), policy_);
       if (const auto* answer = std::get_if<Answer>(&next.step)) return print(*answer, next.belief);
@@ -81,14 +91,16 @@ class Search {
   void find_place() {
     file_ = options_.state;
     if (!file_.empty()) {
-      load_progress(file_, name_, log_);
+      load_progress(file_, name_, log_, subject_);
+      if (subject_) apply_subject();
       is_kept_ = !log_.runs.empty();
       return;
     }
     file_ = usual_place(name_, repository_.git_folders());
     bisect::SearchLog earlier;
     try {
-      if (!file_.empty()) load_progress(file_, name_, earlier);
+      std::optional<SearchSubject> ignored;
+      if (!file_.empty()) load_progress(file_, name_, earlier, ignored);
     } catch (const BadInput&) {  // whatever it is, the next save replaces it
     }
     offered_ = earlier.runs.size();
@@ -106,11 +118,12 @@ class Search {
     const std::string& sha = commits_[static_cast<std::size_t>(commit)];
     while (true) {
       if (stop_.stop_requested()) throw runner::Stopped();
-      const CommitMeasurement measured = trees_.measure(sha);
+      CommitMeasurement measured = trees_.measure(sha);
       if (!measured.untestable.empty()) return mark_untestable(commit, measured.untestable);
-      lost_.note(commit, !measured.value);
-      if (measured.value) {
-        log_.runs.push_back({session_, commit, *measured.value});
+      const auto value = the_number(measured);
+      lost_.note(commit, !value);
+      if (value) {
+        log_.runs.push_back({session_, commit, *value});
         note_built(commit);
         save();
         return true;
@@ -120,6 +133,41 @@ class Search {
       say(stderr, "a run of %s is lost, it is measured again: its measure %s\n",
           sha.substr(0, 12).c_str(), measured.lost.c_str());
     }
+  }
+
+  // What the search is about: one benchmark, which the first run tells. nullopt: it has no number.
+  std::optional<double> the_number(CommitMeasurement& measured) {
+    std::erase_if(measured.values, [&](const MeasuredValue& one) {
+      return !options_.only.empty() && !is_named_by(options_.only, one.name);
+    });
+    if (measured.values.size() > 1) throw BadInput(too_many(measured.values));
+    if (measured.values.empty()) {
+      if (measured.lost.empty()) measured.lost = "has no benchmark that --only fits";
+      return std::nullopt;
+    }
+    const MeasuredValue& one = measured.values.front();
+    if (!one.problem.empty()) {
+      measured.lost = one.problem;
+      measured.is_broken = true;
+      return std::nullopt;
+    }
+    if (!subject_ && !one.name.empty()) {
+      subject_ = {one.name, one.unit, one.direction == Direction::higher_is_better};
+      apply_subject();
+    }
+    return one.value;
+  }
+
+  // The user's word about the direction comes before the format's.
+  void apply_subject() {
+    if (options_.direction.empty() && subject_->more_is_better) options_.direction = "higher";
+  }
+
+  static std::string too_many(const std::vector<MeasuredValue>& values) {
+    std::string names;
+    for (const MeasuredValue& one : values) names += (names.empty() ? "" : ", ") + one.name;
+    return "cannot search for several benchmarks at once: " + shortened(names, 300) +
+           "; --only GLOB chooses one";
   }
 
   bool give_up(int commit, const CommitMeasurement& last) {
@@ -167,10 +215,10 @@ class Search {
 
   void save() {
     if (!options_.state.empty()) {
-      save_progress(file_, name_, log_);
+      save_progress(file_, name_, log_, subject_);
       is_kept_ = true;
     } else if (!file_.empty() && log_.runs.size() > offered_) {  // what was offered stays till then
-      is_kept_ = save_if_possible(file_, name_, log_);
+      is_kept_ = save_if_possible(file_, name_, log_, subject_);
       if (!is_kept_) file_.clear();
     }
   }
@@ -209,7 +257,8 @@ class Search {
         log_.runs.size(),
         trees_.builds(),
         {},
-        is_kept_ ? file_ : std::filesystem::path()};
+        is_kept_ ? file_ : std::filesystem::path(),
+        subject_};
     for (const auto& step : answer.culprits) report.named.push_back(reported(step));
     if (seeks_failures(options_)) add_rates(answer, report.named);
     for (const auto& step : answer.smaller) report.smaller.push_back(reported(step));
@@ -262,7 +311,7 @@ class Search {
     return out;
   }
 
-  const BisectOptions& options_;
+  BisectOptions options_;  // with the subject's direction
   std::stop_token stop_;
   SourceRepository repository_;
   SearchName name_;
@@ -272,21 +321,43 @@ class Search {
   std::size_t offered_ = 0;           // runs that an earlier search left there
   std::vector<std::string> commits_;  // the good end first
   bisect::SearchLog log_;             // of measured values
+  std::optional<SearchSubject> subject_;
   bisect::SearchPolicy policy_;
   LostRuns lost_;
   Chart chart_{::isatty(STDERR_FILENO) != 0};
   int session_ = 0;
 };
 
+void require_source(const BisectOptions& options) {
+  const MeasureSource& source = options.source;
+  if (seeks_failures(options) && (!source.is_last_line() || !options.only.empty()))
+    throw BadInput(
+        "cannot search with --find broken for a number: a run passes or fails by its exit status; "
+        "leave --measure-file, --value, --measure-format and --only out");
+  if (!options.only.empty() && source.is_last_line())
+    throw BadInput("--only chooses among the benchmarks of a --measure-file or --measure-format");
+  if (!source.value.empty() && !source.format.empty())
+    throw BadInput(
+        "--value and --measure-format exclude each other: one is a place in any JSON "
+        "file, the other a format that is known");
+  if (!source.file.empty()) require_result_place(source.file);
+  try {
+    if (!source.value.empty()) path_steps(source.value);
+  } catch (const std::invalid_argument& error) {
+    throw BadInput(std::string("cannot take --value: ") + error.what());
+  }
+}
+
 }  // namespace
 
 int bisect_run(const BisectOptions& options, std::stop_token stop) {
   if (options.measure.find_first_not_of(" \t\n") == std::string::npos)
     throw BadInput("--measure is empty; it is a command that prints a number as its last line");
-  if (seeks_failures(options) && options.direction == "higher")
+  if (seeks_failures(options) && prefers_more(options))
     throw BadInput(
         "cannot search with --find broken --direction higher: a run passes or fails; "
         "leave --direction out");
+  require_source(options);
   if (!options.state.empty()) require_place_for(options.state);
   Search search(options, std::move(stop));
   try {

@@ -10,6 +10,7 @@
 #include "runner/process/failure.hpp"
 #include "runner/process/output.hpp"
 #include "runner/process/stop_on_signal.hpp"
+#include "service/cli/bench_files.hpp"
 #include "service/cli/bisect_run.hpp"
 #include "service/cli/compare.hpp"
 #include "service/cli/describe_program.hpp"
@@ -158,7 +159,10 @@ struct Commands {
         "    --measure './bench parse | tail -1' --state search.json\n"
         "The last line that --measure prints is one number; lower is better, unless --direction "
         "higher\n"
-        "says otherwise. Exit code 125 of --measure, or a failing --build, says that a commit is "
+        "says otherwise. With --measure-file it is in the results of hyperfine, pytest-benchmark, "
+        "Google\n"
+        "Benchmark, Criterion, JMH, Catch2, asv or perf stat, or where --value says. Exit code 125 "
+        "of --measure, or a failing --build, says that a commit is "
         "untestable.\n"
         "Both find the commit's id in $NIGHTJAR_COMMIT.\n"
         "Searched is the first-parent history from good to bad. The repository is never modified.\n"
@@ -169,6 +173,17 @@ struct Commands {
     run_command
         ->add_option("--measure", bisect.measure, "command; prints a number as its last line")
         ->required();
+    run_command->add_option("--measure-file", bisect.source.file,
+                            "file, or folder, in the work tree that --measure writes its numbers "
+                            "to, in place of its last line");
+    run_command->add_option("--value", bisect.source.value,
+                            "where in that JSON the number is, such as results.0.median");
+    run_command
+        ->add_option("--measure-format", bisect.source.format,
+                     "benchmark program that wrote it (recognised by its content)")
+        ->check(CLI::IsMember(bench_formats()));
+    run_command->add_option("--only", bisect.only, "benchmarks that count; a glob, repeatable")
+        ->allow_extra_args(false);
     run_command->add_option("--build", bisect.build, "command; runs once a commit");
     run_command
         ->add_option("--path", bisect.paths,
@@ -267,7 +282,7 @@ struct Commands {
       throw BadInput(
           "--json before a command goes with --version alone; write it behind the command");
     detect.policy.threshold = bisect.threshold = share(threshold);
-    bisect.direction = direction;
+    if (run_command->count("--direction") > 0) bisect.direction = direction;
     if (seeks_failures(bisect) && run_command->count("--threshold") == 0)
       bisect.threshold = kLeastRiseOfFailures;
     if (direction == "higher") detect.policy.direction = Direction::higher_is_better;

@@ -15,15 +15,25 @@ namespace {
 using nlohmann::json;
 
 json name_json(const SearchName& name) {
-  return {{"good", name.good},           {"bad", name.bad},
-          {"measure", name.measure},     {"build", name.build},
-          {"direction", name.direction}, {"find", name.find},
-          {"threshold", name.threshold}, {"path", name.paths}};
+  return {{"good", name.good},
+          {"bad", name.bad},
+          {"measure", name.measure},
+          {"build", name.build},
+          {"direction", name.direction},
+          {"find", name.find},
+          {"threshold", name.threshold},
+          {"path", name.paths},
+          {"measure-file", name.measure_file},
+          {"value", name.value},
+          {"measure-format", name.measure_format},
+          {"only", name.only}};
 }
 
 // Files of earlier versions lack what could not be chosen then.
 json stored_name(const json& root) {
-  json name{{"direction", "lower"}, {"find", "worse"}, {"path", json::array()}};
+  json name{{"direction", "lower"}, {"find", "worse"}, {"path", json::array()},
+            {"measure-file", ""},   {"value", ""},     {"measure-format", ""},
+            {"only", json::array()}};
   name.update(root.at("search"));
   return name;
 }
@@ -64,10 +74,11 @@ fs::path usual_place(const SearchName& name, const GitFolders& repository) {
   return folder / ("bisect-" + digest_of(name_json(name).dump()).str().substr(0, 16) + ".json");
 }
 
-bool save_if_possible(const fs::path& file, const SearchName& name, const bisect::SearchLog& log) {
+bool save_if_possible(const fs::path& file, const SearchName& name, const bisect::SearchLog& log,
+                      const std::optional<SearchSubject>& subject) {
   try {
     fs::create_directories(file.parent_path());
-    save_progress(file, name, log);
+    save_progress(file, name, log, subject);
     return true;
   } catch (const std::system_error&) {
     return false;
@@ -84,7 +95,7 @@ void require_place_for(const std::filesystem::path& file) {
 }
 
 void load_progress(const std::filesystem::path& file, const SearchName& name,
-                   bisect::SearchLog& log) {
+                   bisect::SearchLog& log, std::optional<SearchSubject>& subject) {
   const auto text = read_file(file);
   if (!text) return;
   const std::string attempt = "cannot go on with " + file.string() + ": ";
@@ -93,6 +104,8 @@ void load_progress(const std::filesystem::path& file, const SearchName& name,
     refuse_another(stored_name(root), name_json(name), attempt);
     for (const json& run : root.at("runs"))
       log.runs.push_back({field<int>(run, "session"), field<int>(run, "commit"), run.at("value")});
+    if (const auto found = root.find("benchmark"); found != root.end())
+      subject = {found->at("name"), found->at("unit"), found->at("more_is_better")};
     for (const json& commit : root.at("untestable"))
       log.untestable.push_back(parse_json(commit, Parsed<int>{}));
   } catch (const json::exception&) {
@@ -101,11 +114,15 @@ void load_progress(const std::filesystem::path& file, const SearchName& name,
 }
 
 void save_progress(const std::filesystem::path& file, const SearchName& name,
-                   const bisect::SearchLog& log) {
+                   const bisect::SearchLog& log, const std::optional<SearchSubject>& subject) {
   json runs = json::array();
   for (const auto& run : log.runs)
     runs.push_back({{"session", run.session}, {"commit", run.commit}, {"value", run.value}});
-  const json root{{"search", name_json(name)}, {"runs", runs}, {"untestable", log.untestable}};
+  json root{{"search", name_json(name)}, {"runs", runs}, {"untestable", log.untestable}};
+  if (subject)
+    root["benchmark"] = {{"name", subject->benchmark},
+                         {"unit", subject->unit},
+                         {"more_is_better", subject->more_is_better}};
   write_durably(file, root.dump(1) + "\n");
 }
 

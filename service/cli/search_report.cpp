@@ -67,20 +67,24 @@ std::string report_json(const SearchReport& report) {
   const bool several = report.outcome == SearchOutcome::several_small;
   const bool of_failures = seeks_failures(report.options);
   const json named = steps_json(report.named, of_failures), none = json::array();
-  const json out{{"outcome", name_of(report.outcome)},
-                 {"culprits", several ? none : named},
-                 {"contributors", several ? named : none},
-                 {"smaller_steps", steps_json(report.smaller, of_failures)},
-                 {"ends", ends_json(report.ends, of_failures)},
-                 {"good", report.good},
-                 {"bad", report.bad},
-                 {"threshold", report.options.threshold},
-                 {"direction", report.options.direction},
-                 {"find", report.options.find},
-                 {"builds", report.builds},
-                 {"runs", report.runs},
-                 {"posterior", posterior},
-                 {"rule", report.rule}};
+  json out{{"outcome", name_of(report.outcome)},
+           {"culprits", several ? none : named},
+           {"contributors", several ? named : none},
+           {"smaller_steps", steps_json(report.smaller, of_failures)},
+           {"ends", ends_json(report.ends, of_failures)},
+           {"good", report.good},
+           {"bad", report.bad},
+           {"threshold", report.options.threshold},
+           {"direction", direction_word(report.options)},
+           {"find", report.options.find},
+           {"builds", report.builds},
+           {"runs", report.runs},
+           {"posterior", posterior},
+           {"rule", report.rule}};
+  if (report.subject) {
+    out["benchmark"] = report.subject->benchmark;
+    out["unit"] = report.subject->unit.empty() ? json() : json(report.subject->unit);
+  }
   // A commit's author may have written no UTF-8.
   return out.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
@@ -93,11 +97,11 @@ std::string opposite_change(const Ends& ends, const BisectOptions& options) {
   const bool for_worse = options.find == "worse";
   std::string text = std::string("the level ") + (less ? "rose" : "fell") + " by " +
                      size_text(ends.change) + ": nothing got " + options.find;
-  if (options.direction == "lower") text += ", as lower is better";
+  if (!prefers_more(options)) text += ", as lower is better";
   if (-std::log(low) < threshold) return text;
   text += for_worse ? ". To find what improved it: --find better"
                     : ". To find what made it worse: --find worse";
-  if (options.direction == "lower") text += ". For a throughput: --direction higher";
+  if (!prefers_more(options)) text += ". For a throughput: --direction higher";
   return text;
 }
 

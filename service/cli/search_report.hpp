@@ -10,6 +10,7 @@
 #include "service/cli/bisect_run.hpp"
 #include "service/cli/checkout.hpp"
 #include "service/cli/ends.hpp"
+#include "service/cli/progress_file.hpp"
 
 namespace nightjar::cli {
 
@@ -34,7 +35,8 @@ struct SearchReport {
     double probability = 0;
   };
   std::vector<Share> posterior;
-  std::filesystem::path kept;  // the file with what was measured; empty: none
+  std::filesystem::path kept;                 // the file with what was measured; empty: none
+  std::optional<SearchSubject> subject = {};  // if the measure's format names it
 };
 
 std::string report_json(const SearchReport& report);

@@ -15,8 +15,11 @@ bisect::Ratio change_of(const ReportedStep& step) {
   return {step.named.ratio, step.named.low, step.named.high};
 }
 
-std::string level_text(const LevelEstimate& level) {
-  return interval_text(level.location, level.low, level.high);
+// With its unit, if that is known: "1.18 (1.16 to 1.19) ns".
+std::string level_text(const LevelEstimate& level, const SearchReport& report) {
+  const bool has_unit = report.subject && !report.subject->unit.empty();
+  return interval_text(level.location, level.low, level.high) +
+         (has_unit ? " " + report.subject->unit : "");
 }
 
 // "20.0 % of 35 runs fail (10.0 to 35.9 %)"
@@ -55,7 +58,9 @@ std::string step_text(const ReportedStep& step, const SearchReport& report) {
     text += step.commits[i] + " " + step.facts[i].subject + "\n  " + step.facts[i].author + ", " +
             step.facts[i].date + "\n";
   const bool of_failures = seeks_failures(report.options);
-  const auto shown = of_failures ? rate_text : level_text;
+  const auto shown = [&](const LevelEstimate& level) {
+    return of_failures ? rate_text(level) : level_text(level, report);
+  };
   if (step.before && step.after)
     text += "  before: " + shown(*step.before) + "\n  after:  " + shown(*step.after) + "\n";
   text += of_failures ? "  it broke the test with probability "
@@ -75,9 +80,10 @@ const ReportedStep& largest_of(const std::vector<ReportedStep>& steps) {
   });
 }
 
-std::string end_text(const char* name, const std::string& commit, const LevelEstimate& level) {
-  return std::string("  ") + name + " " + commit.substr(0, 12) + ": " + level_text(level) + ", " +
-         std::to_string(level.runs) + " runs\n";
+std::string end_text(const char* name, const std::string& commit, const LevelEstimate& level,
+                     const SearchReport& report) {
+  return std::string("  ") + name + " " + commit.substr(0, 12) + ": " + level_text(level, report) +
+         ", " + std::to_string(level.runs) + " runs\n";
 }
 
 // What lets a reader believe that nobody is to blame.
@@ -94,7 +100,8 @@ std::string ends_text(const SearchReport& report) {
       smallest == 1
           ? "runs do not scatter, so any change would have been seen"
           : "a change of " + signed_percent(smallest) + " would have been seen with probability .9";
-  return end_text("good end", report.good, ends.good) + end_text("bad end ", report.bad, ends.bad) +
+  return end_text("good end", report.good, ends.good, report) +
+         end_text("bad end ", report.bad, ends.bad, report) +
          "  change: " + change_text(ends.change) + "; " + sight + "\n";
 }
 

@@ -16,8 +16,6 @@ std::map<std::string, std::string> own_environment();
 struct Ran {
   runner::ProcessResult process;  // its `output` is standard error
   std::string output;             // standard output
-  // What the last line of standard output says, without white space around it.
-  std::string last_line() const;
 };
 // `command` by `sh -c` in `folder` with NIGHTJAR_COMMIT set. Standard output is kept apart; more
 // than 16 MiB of it, or of standard error, ends the command.

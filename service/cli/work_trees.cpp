@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -11,36 +9,20 @@
 
 #include "runner/process/failure.hpp"
 #include "service/cli/failure.hpp"
+#include "service/cli/result_file.hpp"
 #include "service/cli/shell.hpp"
 #include "storage/base/files.hpp"
 #include "storage/base/foreign_text.hpp"
-#include "storage/base/terminal.hpp"
 
 namespace nightjar::cli {
 namespace fs = std::filesystem;
 namespace {
 
 constexpr int kUntestable = 125;  // as git bisect run has it
-constexpr std::size_t kShownOfLine = 80;
 const std::string kBroken = "it does not build: ";
 
 CommitMeasurement lost(const std::string& why, bool is_broken = false) {
-  return {std::nullopt, {}, one_line(why), is_broken, {}};
-}
-
-CommitMeasurement number_in(const std::string& line) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value);
-  const bool whole = error == std::errc() && end == line.data() + line.size();
-  if (line.empty()) return lost("printed nothing; its last line must be one number", true);
-  if (!whole)
-    return lost("printed " + visible(line, kShownOfLine) + "; its last line must be one number",
-                true);
-  if (!std::isfinite(value) || value <= 0)
-    return lost(
-        "printed " + line.substr(0, kShownOfLine) + "; the number must be positive and finite",
-        true);
-  return {value};
+  return {{}, {}, one_line(why), is_broken, {}};
 }
 
 // Makes a folder for work trees where TMPDIR says, or the system.
@@ -66,6 +48,7 @@ WorkTrees::WorkTrees(const SourceRepository& repository, const BisectOptions& op
 WorkTrees::~WorkTrees() {
   std::error_code ignored;
   fs::remove_all(folder_, ignored);
+  if (options_.source.file.is_absolute()) fs::remove_all(options_.source.file, ignored);
 }
 
 std::string WorkTrees::build(const std::string& commit) {
@@ -126,18 +109,28 @@ void WorkTrees::prepare(const std::vector<std::string>& commits) {
   }
 }
 
+CommitMeasurement WorkTrees::numbers_of(const std::string& commit, const std::string& output) {
+  Measured measured = measured_values(options_.source, folder_ / commit, output);
+  if (!measured.problem.empty()) return lost(measured.problem, true);
+  CommitMeasurement out;
+  out.values = std::move(measured.values);
+  return out;
+}
+
 CommitMeasurement WorkTrees::measure(const std::string& commit) {
   prepare({commit});
-  if (!problem(commit).empty()) return {std::nullopt, problem(commit)};
+  if (!problem(commit).empty()) return {{}, problem(commit)};
+  if (!options_.source.file.empty()) remove_result(options_.source.file, folder_ / commit);
   const Ran ran =
       run_command(options_.measure, folder_ / commit, commit, options_.timeout_seconds, stop_);
   const auto& process = ran.process;
   if (process.stopped) throw runner::Stopped();
   if (process.exit_code == kUntestable) return lost("says that it is untestable (exit code 125)");
   if (!process.flooded.empty()) return lost("prints too much output");
-  if (seeks_failures(options_)) return {process.fine() ? 0.0 : 1.0};
+  if (seeks_failures(options_))
+    return {{{"", "", Direction::lower_is_better, process.fine() ? 0.0 : 1.0, ""}}};
   if (process.timed_out) return lost(process.describe());
-  if (process.fine()) return number_in(ran.last_line());
+  if (process.fine()) return numbers_of(commit, ran.output);
   const bool missing =
       process.exit_code == 127 || process.output.find("No such file") != std::string::npos;
   CommitMeasurement broken = lost(process.describe(), true);

@@ -3,22 +3,22 @@
 
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "service/cli/bisect_run.hpp"
+#include "service/cli/measured_values.hpp"
 #include "service/cli/tree_maker.hpp"
 
 namespace nightjar::cli {
 
 struct CommitMeasurement {
-  std::optional<double> value;
-  std::string untestable = {};  // why the commit has no work tree or does not build
-  std::string lost = {};        // why this run gave no number; others may
-  bool is_broken = false;       // if all are lost, the measure is to blame, not the commit
-  std::string advice = {};      // what to do then
+  std::vector<MeasuredValue> values;  // of a search for failures: 1, or 0 if it passed
+  std::string untestable = {};        // why the commit has no work tree or does not build
+  std::string lost = {};              // why this run gave no number; others may
+  bool is_broken = false;             // if all are lost, the measure is to blame, not the commit
+  std::string advice = {};            // what to do then
 };
 
 class WorkTrees {
@@ -41,6 +41,7 @@ class WorkTrees {
  private:
   // Empty, or why the commit cannot be tested.
   std::string build(const std::string& commit);
+  CommitMeasurement numbers_of(const std::string& commit, const std::string& output);
   void build_at_once(const std::vector<std::string>& commits);
 
   const BisectOptions& options_;
