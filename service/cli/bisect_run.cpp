@@ -7,19 +7,17 @@
 #include <stdexcept>
 #include <unistd.h>
 
-#include "bisect/search.hpp"
 #include "runner/process/failure.hpp"
+#include "service/cli/benchmarks.hpp"
 #include "service/cli/chart.hpp"
 #include "service/cli/checkout.hpp"
-#include "service/cli/ends.hpp"
 #include "service/cli/failure.hpp"
 #include "service/cli/lost_runs.hpp"
-#include "service/cli/metric_direction.hpp"
+#include "service/cli/many_report.hpp"
 #include "service/cli/progress_file.hpp"
-#include "service/cli/quantity_text.hpp"
 #include "service/cli/result_file.hpp"
+#include "service/cli/search_answer.hpp"
 #include "service/cli/search_page.hpp"
-#include "service/cli/search_report.hpp"
 #include "service/cli/value_path.hpp"
 #include "service/cli/work_trees.hpp"
 #include "storage/base/foreign_text.hpp"
@@ -28,6 +26,17 @@
 namespace nightjar::cli {
 namespace {
 using bisect::Answer;
+
+bisect::SearchPolicy policy_of(const BisectOptions& options) {
+  bisect::SearchPolicy policy;
+  policy.threshold = options.threshold;
+  policy.of_failures = seeks_failures(options);
+  policy.max_runs = options.max_runs;
+  policy.builds_at_once = options.build.empty() ? 1 : options.jobs;
+  policy.build_ends_session = !options.build.empty();
+  if (options.build.empty()) policy.build_cost = 1;
+  return policy;
+}
 
 class Search {
  public:
@@ -47,67 +56,81 @@ class Search {
               options.source.value,
               options.source.format,
               options.only},
-        trees_(repository_, options, stop) {
-    commits_ = repository_.range(name_.good, name_.bad, options.paths);
-    commits_.insert(commits_.begin(), name_.good);
-    log_.commits = static_cast<int>(commits_.size()) - 1;
+        trees_(repository_, options, stop),
+        commits_(commits_of(repository_, name_)),
+        benchmarks_(static_cast<int>(commits_.size()) - 1, policy_of(options), options) {
     find_place();
-    policy_.threshold = options.threshold;
-    policy_.of_failures = seeks_failures(options);
-    policy_.max_runs = options.max_runs;
-    policy_.builds_at_once = options.build.empty() ? 1 : options.jobs;
-    policy_.build_ends_session = !options.build.empty();
-    if (options.build.empty()) policy_.build_cost = 1;
-    if (!log_.runs.empty()) session_ = log_.runs.back().session + 1;
   }
 
   bool is_kept() const { return is_kept_; }
   // What is left of the search, for whoever was interrupted.
   std::string kept() const {
-    if (log_.runs.empty()) return "nothing was measured";
+    if (runs() == 0) return "nothing was measured";
     if (!is_kept_) return "nothing was kept";
     return options_.state.empty() ? "the same command with --state " + file_.string() + " goes on"
                                   : "the same command goes on from --state " + file_.string();
   }
 
   int run() {
-    say(stderr, "searching %d commits\n", log_.commits);
+    say(stderr, "searching %d commits\n", last_commit());
     if (offered_ > 0)
       say(stderr, "an earlier search kept %zu runs; to go on from there: --state %s\n", offered_,
           file_.c_str());
-    while (true) {
-      policy_.of_inverses = seeks_less(options_);
-      const bisect::NextStep next =
-          bisect::next_step(as_costs(log_, seeks_less(options_)), policy_);
-      if (const auto* answer = std::get_if<Answer>(&next.step)) return print(*answer, next.belief);
-      draw(next.belief, "");
-      chart_.show(next.belief, log_.runs.size(), commits_);
-      take(std::get<bisect::Measure>(next.step));
+    while (const auto step = benchmarks_.next()) {
+      show_progress();
+      take(*step);
     }
+    if (benchmarks_.are_many()) save();  // the answers, too
+    return print();
   }
 
  private:
+  static std::vector<std::string> commits_of(const SourceRepository& repository,
+                                             const SearchName& name) {
+    auto commits = repository.range(name.good, name.bad, name.paths);
+    commits.insert(commits.begin(), name.good);
+    return commits;
+  }
+  int last_commit() const { return static_cast<int>(commits_.size()) - 1; }
+  std::size_t runs() const { return static_cast<std::size_t>(benchmarks_.shared().runs()); }
+  const std::string& sha_of(int commit) const { return commits_[static_cast<std::size_t>(commit)]; }
+
   // Goes on from --state. Without it finds a place of our own, and what an earlier search kept.
   void find_place() {
     file_ = options_.state;
     if (!file_.empty()) {
-      load_progress(file_, name_, log_, subject_);
-      if (subject_) apply_subject();
-      is_kept_ = !log_.runs.empty();
+      const SavedSearch saved = load_progress(file_, name_);
+      benchmarks_.restore(saved);
+      is_kept_ = !saved.runs.empty();
+      if (is_kept_) session_ = saved.runs.back().session + 1;
       return;
     }
     file_ = usual_place(name_, repository_.git_folders());
-    bisect::SearchLog earlier;
     try {
-      std::optional<SearchSubject> ignored;
-      if (!file_.empty()) load_progress(file_, name_, earlier, ignored);
+      if (!file_.empty()) offered_ = load_progress(file_, name_).runs.size();
     } catch (const BadInput&) {  // whatever it is, the next save replaces it
     }
-    offered_ = earlier.runs.size();
+  }
+
+  void show_progress() {
+    const auto& parts = benchmarks_.shared().parts();
+    if (!benchmarks_.are_many()) {
+      const bisect::Belief belief = parts.empty() ? bisect::Belief{} : parts.front().belief;
+      draw(belief, "");
+      chart_.show(belief, runs(), commits_);
+      return;
+    }
+    const auto open =
+        std::count_if(parts.begin(), parts.end(), [](const auto& part) { return part.is_open(); });
+    const std::size_t served = benchmarks_.shared().served();
+    draw(parts[served].belief, "");
+    say(stderr, "%s; %td of %zu benchmarks are open; for %s\n",
+        chart_text(parts[served].belief, runs(), commits_).c_str(), open, parts.size(),
+        shown_lines(benchmarks_.subjects()[served].benchmark).c_str());
   }
 
   void take(const bisect::Measure& step) {
-    if (step.new_session && !log_.runs.empty()) ++session_;
+    if (step.new_session && runs() > 0) ++session_;
     if (options_.jobs > 1) build(step);
     for (const int commit : step.order)
       if (!take_run(commit)) return;
@@ -115,67 +138,30 @@ class Search {
 
   // Measures until there is a number. False if the commit turned out to be untestable.
   bool take_run(int commit) {
-    const std::string& sha = commits_[static_cast<std::size_t>(commit)];
     while (true) {
       if (stop_.stop_requested()) throw runner::Stopped();
-      CommitMeasurement measured = trees_.measure(sha);
+      CommitMeasurement measured = trees_.measure(sha_of(commit));
       if (!measured.untestable.empty()) return mark_untestable(commit, measured.untestable);
-      const auto value = the_number(measured);
-      lost_.note(commit, !value);
-      if (value) {
-        log_.runs.push_back({session_, commit, *value});
-        note_built(commit);
+      if (measured.lost.empty()) {
+        measured.lost = one_line(benchmarks_.take(session_, commit, measured.values));
+      }
+      lost_.note(commit, !measured.lost.empty());
+      if (measured.lost.empty()) {
+        benchmarks_.note_built(commit);
         save();
         return true;
       }
       if (lost_.condemn(commit)) return give_up(commit, measured);
       chart_.leave();
       say(stderr, "a run of %s is lost, it is measured again: its measure %s\n",
-          sha.substr(0, 12).c_str(), measured.lost.c_str());
+          sha_of(commit).substr(0, 12).c_str(), measured.lost.c_str());
     }
-  }
-
-  // What the search is about: one benchmark, which the first run tells. nullopt: it has no number.
-  std::optional<double> the_number(CommitMeasurement& measured) {
-    std::erase_if(measured.values, [&](const MeasuredValue& one) {
-      return !options_.only.empty() && !is_named_by(options_.only, one.name);
-    });
-    if (measured.values.size() > 1) throw BadInput(too_many(measured.values));
-    if (measured.values.empty()) {
-      if (measured.lost.empty()) measured.lost = "has no benchmark that --only fits";
-      return std::nullopt;
-    }
-    const MeasuredValue& one = measured.values.front();
-    if (!one.problem.empty()) {
-      measured.lost = one.problem;
-      measured.is_broken = true;
-      return std::nullopt;
-    }
-    if (!subject_ && !one.name.empty()) {
-      subject_ = {one.name, one.unit, one.direction == Direction::higher_is_better};
-      apply_subject();
-    }
-    return one.value;
-  }
-
-  // The user's word about the direction comes before the format's.
-  void apply_subject() {
-    if (options_.direction.empty() && subject_->more_is_better) options_.direction = "higher";
-  }
-
-  static std::string too_many(const std::vector<MeasuredValue>& values) {
-    std::string names;
-    for (const MeasuredValue& one : values) names += (names.empty() ? "" : ", ") + one.name;
-    return "cannot search for several benchmarks at once: " + shortened(names, 300) +
-           "; --only GLOB chooses one";
   }
 
   bool give_up(int commit, const CommitMeasurement& last) {
-    const bool had_numbers = std::any_of(log_.runs.begin(), log_.runs.end(),
-                                         [&](const auto& run) { return run.commit == commit; });
-    if (last.is_broken && !had_numbers)
-      throw Broken("the measure of " + commits_[static_cast<std::size_t>(commit)].substr(0, 12) +
-                   " " + last.lost + last.advice);
+    if (last.is_broken && !benchmarks_.has_runs_of(commit))
+      throw Broken("the measure of " + sha_of(commit).substr(0, 12) + " " + last.lost +
+                   last.advice);
     return mark_untestable(commit, "its measure " + last.lost);
   }
 
@@ -184,134 +170,85 @@ class Search {
     std::set<int> round(step.order.begin(), step.order.end());
     round.insert(step.build_too.begin(), step.build_too.end());
     std::vector<std::string> wanted;
-    for (const int commit : round) wanted.push_back(commits_[static_cast<std::size_t>(commit)]);
+    for (const int commit : round) wanted.push_back(sha_of(commit));
     trees_.prepare(wanted);
     for (const int commit : step.build_too) {
-      const std::string& problem = trees_.problem(commits_[static_cast<std::size_t>(commit)]);
+      const std::string& problem = trees_.problem(sha_of(commit));
       if (problem.empty())
-        note_built(commit);
+        benchmarks_.note_built(commit);
       else
         mark_untestable(commit, problem);
     }
   }
 
   bool mark_untestable(int commit, const std::string& why) {
-    const std::string& sha = commits_[static_cast<std::size_t>(commit)];
-    if (commit == 0 || commit == log_.commits)
+    const std::string& sha = sha_of(commit);
+    if (commit == 0 || commit == last_commit())
       throw Broken(std::string("the ") + (commit == 0 ? "good" : "bad") + " end " +
                    sha.substr(0, 12) + " cannot be tested: " + why);
     chart_.leave();
     say(stderr, "%s is untestable: %s\n", sha.substr(0, 12).c_str(), why.c_str());
-    log_.untestable.push_back(commit);
+    benchmarks_.note_untestable(commit);
     save();
     return false;
   }
 
-  void note_built(int commit) {
-    const bool inner = commit != 0 && commit != log_.commits;
-    if (inner && std::find(log_.built.begin(), log_.built.end(), commit) == log_.built.end())
-      log_.built.push_back(commit);
-  }
-
   void save() {
     if (!options_.state.empty()) {
-      save_progress(file_, name_, log_, subject_);
+      save_progress(file_, name_, benchmarks_.saved());
       is_kept_ = true;
-    } else if (!file_.empty() && log_.runs.size() > offered_) {  // what was offered stays till then
-      is_kept_ = save_if_possible(file_, name_, log_, subject_);
+    } else if (!file_.empty() && runs() > offered_) {  // what was offered stays till then
+      is_kept_ = save_if_possible(file_, name_, benchmarks_.saved());
       if (!is_kept_) file_.clear();
     }
   }
 
   void draw(const bisect::Belief& belief, const std::string& answer) const {
-    if (options_.html.empty()) return;
-    write_page(options_.html, {options_.measure, commits_, log_.runs, belief, answer});
+    const auto& shared = benchmarks_.shared();
+    if (options_.html.empty() || shared.parts().empty()) return;
+    const bisect::SearchLog& log = shared.parts()[shared.served()].log;
+    write_page(options_.html, {options_.measure, commits_, log.runs, belief, answer});
   }
 
-  std::vector<std::string> cell(int first, int last) const {
-    return {commits_.begin() + first, commits_.begin() + last + 1};
-  }
-
-  int print(const Answer& answer, const bisect::Belief& belief) const {
-    const SearchReport report = report_of(answer, belief);
-    // An answer ends what an interruption would have gone on with.
+  // An answer ends what an interruption would have gone on with.
+  void forget_unless_undecided() const {
+    const auto& parts = benchmarks_.shared().parts();
+    const bool is_undecided = std::any_of(parts.begin(), parts.end(), [](const auto& part) {
+      return part.answer && part.answer->outcome == Answer::Outcome::inconclusive;
+    });
     std::error_code ignored;
-    if (options_.state.empty() && answer.outcome != Answer::Outcome::inconclusive)
-      std::filesystem::remove(file_, ignored);
-    const std::string text = shown_lines(report_text(report));
-    draw(belief, text);
-    std::fputs((options_.json ? report_json(report) : text).c_str(), stdout);
-    return answer.outcome == Answer::Outcome::culprit ? 0 : 1;
+    if (options_.state.empty() && !is_undecided) std::filesystem::remove(file_, ignored);
   }
 
-  SearchReport report_of(const Answer& answer, const bisect::Belief& belief) const {
-    SearchReport report{
-        options_,
-        answer.outcome,
-        {},
-        {},
-        answer.rule,
-        seeks_failures(options_) ? failure_ends_of(log_) : ends_of(log_, seeks_less(options_)),
-        name_.good,
-        name_.bad,
-        log_.runs.size(),
-        trees_.builds(),
-        {},
-        is_kept_ ? file_ : std::filesystem::path(),
-        subject_};
-    for (const auto& step : answer.culprits) report.named.push_back(reported(step));
-    if (seeks_failures(options_)) add_rates(answer, report.named);
-    for (const auto& step : answer.smaller) report.smaller.push_back(reported(step));
-    for (const auto& mass : belief.cells)
-      report.posterior.push_back({cell(mass.first, mass.last), mass.probability});
-    if (seeks_failures(options_)) return report;
-    report.rule = rule_of(answer, report.ends);
-    // In units of a large threshold a small change is as good as none to the search, though the
-    // ends show it.
-    if (answer.outcome == Answer::Outcome::not_reproduced && report.ends &&
-        differ_below(log_, seeks_less(options_), options_.threshold)) {
-      report.outcome = Answer::Outcome::below_threshold;
-      report.rule = "the ends differ by " + change_text(report.ends->change) +
-                    "; below the threshold of " + percent_text(options_.threshold) +
-                    ", nobody is blamed";
+  ManyReport report() const {
+    const AnswerContext context{options_, repository_, commits_, trees_.builds(),
+                                is_kept_ ? file_ : std::filesystem::path()};
+    ManyReport all{
+        {}, {}, benchmarks_.shared().runs(), options_.build.empty() ? 0 : trees_.builds()};
+    const auto& parts = benchmarks_.shared().parts();
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const SearchSubject& subject = benchmarks_.subjects()[i];
+      if (parts[i].answer)
+        all.benchmarks.push_back(report_of(parts[i], subject, context));
+      else
+        all.left_out.emplace_back(subject.benchmark, benchmarks_.left_out(i));
     }
-    return report;
+    return all;
   }
 
-  // The rates on both sides of each step, from all runs up to the next one.
-  void add_rates(const Answer& answer, std::vector<ReportedStep>& named) const {
-    for (std::size_t i = 0; i < named.size(); ++i) {
-      const auto& steps = answer.culprits;
-      const int from = i == 0 ? 0 : steps[i - 1].last;
-      const int to = i + 1 == steps.size() ? log_.commits : steps[i + 1].first - 1;
-      named[i].before = failure_rate_of(log_.runs, from, steps[i].first - 1);
-      named[i].after = failure_rate_of(log_.runs, steps[i].last, to);
-    }
+  int print() const {
+    const ManyReport all = report();
+    forget_unless_undecided();
+    const bool many = benchmarks_.are_many();
+    const std::string text =
+        shown_lines(many ? many_text(all) : report_text(all.benchmarks.front()));
+    draw(benchmarks_.shared().parts()[benchmarks_.shared().served()].belief, text);
+    const std::string json = many ? many_json(all) : report_json(all.benchmarks.front());
+    std::fputs((options_.json ? json : text).c_str(), stdout);
+    return has_culprit(all) ? 0 : 1;
   }
 
-  std::string rule_of(const Answer& answer, const std::optional<Ends>& ends) const {
-    if (answer.culprits.empty() && ends)
-      if (const auto opposite = opposite_change(*ends, options_); !opposite.empty())
-        return opposite;
-    return answer.rule;
-  }
-
-  // With the levels beside the step, unless add_rates() says them.
-  ReportedStep reported(bisect::NamedStep step) const {
-    const auto change = measured_ratio({step.ratio, step.low, step.high}, seeks_less(options_));
-    step.ratio = change.ratio;
-    step.low = change.low;
-    step.high = change.high;
-    ReportedStep out{step,
-                     cell(step.first, step.last),
-                     {},
-                     seeks_failures(options_) ? std::nullopt : level_of(log_.runs, step.first - 1),
-                     seeks_failures(options_) ? std::nullopt : level_of(log_.runs, step.last)};
-    for (const std::string& sha : out.commits) out.facts.push_back(repository_.facts(sha));
-    return out;
-  }
-
-  BisectOptions options_;  // with the subject's direction
+  const BisectOptions& options_;
   std::stop_token stop_;
   SourceRepository repository_;
   SearchName name_;
@@ -320,10 +257,8 @@ class Search {
   bool is_kept_ = false;              // the file has what was measured
   std::size_t offered_ = 0;           // runs that an earlier search left there
   std::vector<std::string> commits_;  // the good end first
-  bisect::SearchLog log_;             // of measured values
-  std::optional<SearchSubject> subject_;
-  bisect::SearchPolicy policy_;
-  LostRuns lost_;
+  Benchmarks benchmarks_;
+  LostRuns lost_;  // runs that gave no benchmark a number
   Chart chart_{::isatty(STDERR_FILENO) != 0};
   int session_ = 0;
 };
@@ -334,8 +269,6 @@ void require_source(const BisectOptions& options) {
     throw BadInput(
         "cannot search with --find broken for a number: a run passes or fails by its exit status; "
         "leave --measure-file, --value, --measure-format and --only out");
-  if (!options.only.empty() && source.is_last_line())
-    throw BadInput("--only chooses among the benchmarks of a --measure-file or --measure-format");
   if (!source.value.empty() && !source.format.empty())
     throw BadInput(
         "--value and --measure-format exclude each other: one is a place in any JSON "

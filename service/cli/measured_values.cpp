@@ -7,6 +7,7 @@
 #include "bisect/statistics.hpp"
 #include "service/cli/bench_files.hpp"
 #include "service/cli/history/reading.hpp"
+#include "service/cli/metric_direction.hpp"
 #include "service/cli/result_file.hpp"
 #include "service/cli/value_path.hpp"
 #include "storage/base/foreign_text.hpp"
@@ -78,6 +79,22 @@ void add_benches(Measured& out, const BenchFile& file) {
   }
 }
 
+// An object of numbers, or of lists of samples, by the names of benchmarks; which way is better,
+// the names say. Empty if it is something else.
+std::vector<MeasuredValue> named_numbers(const json& root) {
+  std::vector<MeasuredValue> values;
+  if (!root.is_object()) return values;
+  for (const auto& [name, member] : root.items()) {
+    const json list = member.is_array() ? member : json::array({member});
+    std::vector<double> samples;
+    for (const json& one : list)
+      if (one.is_number()) samples.push_back(one.get<double>());
+    if (samples.empty() || samples.size() != list.size()) return {};
+    values.push_back(median_of({name, "", direction_of(name), 0, ""}, samples));
+  }
+  return values;
+}
+
 class SourceReader {
  public:
   SourceReader(const MeasureSource& source, const std::filesystem::path& tree)
@@ -120,6 +137,8 @@ class SourceReader {
     const bool fits = file && (source_.format.empty() || format_of(*file) == source_.format);
     if (fits) return add_benches(out_, *file);
     if (is_folder) return;
+    if (!file && source_.format.empty()) out_.values = named_numbers(parse_foreign(text.text));
+    if (!out_.values.empty()) return;
     out_.problem = file ? "wrote " + called(text) + " as " + std::string(file->program) +
                               " does, and not as " + source_.format
                         : "wrote " + called(text) + ", which has no results of " + wanted() +
@@ -135,7 +154,13 @@ class SourceReader {
 
 Measured measured_values(const MeasureSource& source, const std::filesystem::path& tree,
                          const std::string& output) {
-  if (source.is_last_line()) return number_in(last_line_of(output));
+  if (source.is_last_line()) {
+    const std::string line = last_line_of(output);
+    auto values =
+        line.starts_with('{') ? named_numbers(parse_foreign(line)) : std::vector<MeasuredValue>();
+    if (values.empty()) return number_in(line);
+    return {std::move(values), ""};
+  }
   try {
     return SourceReader(source, tree).read(output);
   } catch (const std::exception& error) {  // of reading the file

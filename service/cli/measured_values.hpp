@@ -14,7 +14,7 @@ struct MeasureSource {
   std::filesystem::path file;  // or a folder of files; empty: standard output
   std::string value;           // a path into the JSON, see value_path.hpp; empty: none
   std::string format;          // a name of bench_formats(); empty: recognised by the content
-  // Whether the last line of standard output is the number.
+  // Whether the last line of standard output is the number, or a JSON object of them by name.
   bool is_last_line() const { return file.empty() && value.empty() && format.empty(); }
 };
 

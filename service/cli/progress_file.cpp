@@ -46,6 +46,43 @@ void refuse_another(const json& stored, const json& asked, const std::string& at
                      "; name another --state file");
 }
 
+json part_json(const SavedPart& part) {
+  return {{"name", part.subject.benchmark},
+          {"unit", part.subject.unit},
+          {"more_is_better", part.subject.more_is_better},
+          {"answered_after", part.answered_after},
+          {"runs_for_others", part.runs_for_others}};
+}
+
+SavedPart part_in(const json& one) {
+  return {{one.at("name"), one.at("unit"), one.at("more_is_better")},
+          field<std::size_t>(one, "answered_after"),
+          field<int>(one, "runs_for_others")};
+}
+
+// A search without names has one value a run.
+json run_json(const SavedRun& run, bool has_names) {
+  json out{{"session", run.session}, {"commit", run.commit}};
+  if (!has_names) {
+    out["value"] = run.values.at(0).value();
+    return out;
+  }
+  out["values"] = json::array();
+  for (const auto& value : run.values) out["values"].push_back(value ? json(*value) : json());
+  return out;
+}
+
+SavedRun run_in(const json& one) {
+  SavedRun run{field<int>(one, "session"), field<int>(one, "commit"), {}};
+  if (one.contains("value")) {
+    run.values.emplace_back(one["value"].get<double>());
+    return run;
+  }
+  for (const json& value : one.at("values"))
+    run.values.push_back(value.is_null() ? std::nullopt : std::optional(value.get<double>()));
+  return run;
+}
+
 bool lies_in(const fs::path& folder, const fs::path& inner) {
   const auto relative =
       fs::weakly_canonical(inner).lexically_relative(fs::weakly_canonical(folder));
@@ -74,11 +111,10 @@ fs::path usual_place(const SearchName& name, const GitFolders& repository) {
   return folder / ("bisect-" + digest_of(name_json(name).dump()).str().substr(0, 16) + ".json");
 }
 
-bool save_if_possible(const fs::path& file, const SearchName& name, const bisect::SearchLog& log,
-                      const std::optional<SearchSubject>& subject) {
+bool save_if_possible(const fs::path& file, const SearchName& name, const SavedSearch& search) {
   try {
     fs::create_directories(file.parent_path());
-    save_progress(file, name, log, subject);
+    save_progress(file, name, search);
     return true;
   } catch (const std::system_error&) {
     return false;
@@ -94,35 +130,35 @@ void require_place_for(const std::filesystem::path& file) {
                    ": it is no regular file; name another");
 }
 
-void load_progress(const std::filesystem::path& file, const SearchName& name,
-                   bisect::SearchLog& log, std::optional<SearchSubject>& subject) {
+SavedSearch load_progress(const std::filesystem::path& file, const SearchName& name) {
   const auto text = read_file(file);
-  if (!text) return;
+  SavedSearch search;
+  if (!text) return search;
   const std::string attempt = "cannot go on with " + file.string() + ": ";
   const json root = parse_foreign(*text);
   try {
     refuse_another(stored_name(root), name_json(name), attempt);
-    for (const json& run : root.at("runs"))
-      log.runs.push_back({field<int>(run, "session"), field<int>(run, "commit"), run.at("value")});
-    if (const auto found = root.find("benchmark"); found != root.end())
-      subject = {found->at("name"), found->at("unit"), found->at("more_is_better")};
+    if (const auto found = root.find("benchmarks"); found != root.end())
+      for (const json& one : *found) search.parts.push_back(part_in(one));
+    else
+      search.parts.emplace_back();
+    for (const json& run : root.at("runs")) search.runs.push_back(run_in(run));
     for (const json& commit : root.at("untestable"))
-      log.untestable.push_back(parse_json(commit, Parsed<int>{}));
+      search.untestable.push_back(parse_json(commit, Parsed<int>{}));
   } catch (const json::exception&) {
     throw BadInput(attempt + "it is no state file of nightjar bisect run; remove it to start over");
   }
+  return search;
 }
 
 void save_progress(const std::filesystem::path& file, const SearchName& name,
-                   const bisect::SearchLog& log, const std::optional<SearchSubject>& subject) {
-  json runs = json::array();
-  for (const auto& run : log.runs)
-    runs.push_back({{"session", run.session}, {"commit", run.commit}, {"value", run.value}});
-  json root{{"search", name_json(name)}, {"runs", runs}, {"untestable", log.untestable}};
-  if (subject)
-    root["benchmark"] = {{"name", subject->benchmark},
-                         {"unit", subject->unit},
-                         {"more_is_better", subject->more_is_better}};
+                   const SavedSearch& search) {
+  const bool has_names = search.parts.size() != 1 || !search.parts[0].subject.benchmark.empty();
+  json runs = json::array(), benchmarks = json::array();
+  for (const SavedRun& run : search.runs) runs.push_back(run_json(run, has_names));
+  for (const SavedPart& part : search.parts) benchmarks.push_back(part_json(part));
+  json root{{"search", name_json(name)}, {"runs", runs}, {"untestable", search.untestable}};
+  if (has_names) root["benchmarks"] = benchmarks;
   write_durably(file, root.dump(1) + "\n");
 }
 

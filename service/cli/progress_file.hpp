@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "bisect/search.hpp"
 #include "service/cli/git_folder.hpp"
 
 namespace nightjar::cli {
@@ -23,24 +22,38 @@ struct SearchName {
 
 // What the measure's format says of the number.
 struct SearchSubject {
-  std::string benchmark, unit;  // no unit if the format knows none
+  std::string benchmark, unit;  // empty: the measure names none, or its format knows none
   bool more_is_better = false;
+};
+
+struct SavedPart {
+  SearchSubject subject;
+  std::size_t answered_after = 0;  // as SharedPart has it; 0: there is no answer yet
+  int runs_for_others = 0;
+};
+struct SavedRun {
+  int session = 0, commit = 0;
+  std::vector<std::optional<double>> values;  // of each part
+};
+struct SavedSearch {
+  std::vector<SavedPart> parts;
+  std::vector<SavedRun> runs;
+  std::vector<int> untestable;  // commits, for every part
 };
 
 // Before anything is measured: throws BadInput that says why no search can be kept in `file`.
 void require_place_for(const std::filesystem::path& file);
-// Fills `log`'s runs and untestable commits, and `subject`, from `file`, if it exists. Throws
-// BadInput if the file is broken or belongs to another search.
-void load_progress(const std::filesystem::path& file, const SearchName& name,
-                   bisect::SearchLog& log, std::optional<SearchSubject>& subject);
+// What `file` has; nothing if it does not exist. Throws BadInput if the file is broken or belongs
+// to another search.
+SavedSearch load_progress(const std::filesystem::path& file, const SearchName& name);
 // The file for a search whose user named none, below $XDG_STATE_HOME/nightjar or the home's
 // .local/state/nightjar. Empty if there is no such place, or if it is in the repository.
 std::filesystem::path usual_place(const SearchName& name, const GitFolders& repository);
 // False if the file or its folder cannot be written.
 bool save_if_possible(const std::filesystem::path& file, const SearchName& name,
-                      const bisect::SearchLog& log, const std::optional<SearchSubject>& subject);
+                      const SavedSearch& search);
 // Durably. Throws std::system_error that names the file.
 void save_progress(const std::filesystem::path& file, const SearchName& name,
-                   const bisect::SearchLog& log, const std::optional<SearchSubject>& subject);
+                   const SavedSearch& search);
 
 }  // namespace nightjar::cli

@@ -60,7 +60,7 @@ json ends_json(const std::optional<Ends>& ends, bool of_failures) {
 
 }  // namespace
 
-std::string report_json(const SearchReport& report) {
+json report_object(const SearchReport& report) {
   json posterior = json::array();
   for (const auto& share : report.posterior)
     posterior.push_back({{"commits", share.commits}, {"probability", share.probability}});
@@ -85,8 +85,12 @@ std::string report_json(const SearchReport& report) {
     out["benchmark"] = report.subject->benchmark;
     out["unit"] = report.subject->unit.empty() ? json() : json(report.subject->unit);
   }
+  return out;
+}
+
+std::string report_json(const SearchReport& report) {
   // A commit's author may have written no UTF-8.
-  return out.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return report_object(report).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 std::string opposite_change(const Ends& ends, const BisectOptions& options) {

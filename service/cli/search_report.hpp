@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,7 @@ struct SearchReport {
   std::optional<SearchSubject> subject = {};  // if the measure's format names it
 };
 
+nlohmann::json report_object(const SearchReport& report);
 std::string report_json(const SearchReport& report);
 std::string report_text(const SearchReport& report);
 

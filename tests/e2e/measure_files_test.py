@@ -13,7 +13,14 @@ from cli_test import bisect, git
 
 COMMITS, CULPRIT = 9, 6
 # 20 ms, and ten times as much from the culprit on: a busy machine must not hide it.
-WORK = "import time\n\ndef work():\n    time.sleep(.2 if int(open('n').read()) >= 6 else .02)\n"
+WORK = """import pathlib
+import time
+
+NUMBER = int(pathlib.Path(__file__).with_name("n").read_text())
+
+def work():
+    time.sleep(.2 if NUMBER >= 6 else .02)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -102,13 +109,64 @@ def test_files_of_the_user_are_never_removed(repository, tmp_path):
     assert done.returncode == 1 and not new.exists(), done.stderr
 
 
-def test_several_benchmarks_and_options_that_exclude_each_other_are_one_clear_line(repository):
+def test_options_that_exclude_each_other_are_one_clear_line(repository):
     for arguments, words in [
             (["--value", "a", "--measure-format", "perf"], "exclude each other"),
-            (["--find", "broken", "--value", "a"], "passes or fails"), (["--only", "a"], "--only"),
+            (["--find", "broken", "--value", "a"], "passes or fails"),
             (["--value", "a..b"], "empty step")]:
         done = search(repository, *arguments, measure="echo 1")
         assert done.returncode == 2 and words in done.stderr, done.stderr
+
+
+# b03 and b04 got slower with one commit, b07 with another; ops_per_second of b09 fell.
+MANY = """python3 -c "import json, random; n = int(open('n').read()); log = open('made', 'a'); \
+r = random.Random(1000 * n + log.tell()); log.write('.'); \
+out = {f'b{i:02}': r.lognormvariate(0, .01) * (1.3 if (i in (3, 4) and n >= 6) or (i == 7 and \
+n >= 2) else 1) for i in range(12)}; out['b09 ops_per_second'] = out.pop('b09') / (1 + (n >= 6)); \
+n == 4 and out.pop('b07'); n == 0 and out.update(gone=1); print(json.dumps(out))" """
+
+
+def culprits(answer):
+    return {one["benchmark"]: [step["commits"] for step in one["culprits"]]
+            for one in answer["benchmarks"] if one["culprits"]}
+
+
+@pytest.mark.first
+def test_each_of_several_benchmarks_has_its_culprit(repository, tmp_path):
+    def at(number):
+        return [[git(repository, "rev-parse", f"HEAD~{COMMITS - 1 - number}")]]
+    state = tmp_path / "state.json"
+    options = ["--build", "test $(cat n) != 5 && touch built", "--state", state]
+    done = search(repository, *options, "--json", measure=MANY)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    # Nothing was built at 5.
+    both = [[git(repository, "rev-parse", f"HEAD~{COMMITS - 1 - number}") for number in (5, 6)]]
+    assert culprits(answer) == {"b03": both, "b04": both, "b07": at(2),
+                                "b09 ops_per_second": both}
+    directions = {one["benchmark"]: one["direction"] for one in answer["benchmarks"]}
+    assert directions["b09 ops_per_second"] == "higher" and directions["b03"] == "lower"
+    assert len(answer["did_not_move"]) == 8
+    assert answer["left_out"] == [
+        {"benchmark": "gone", "reason": "has no number at the bad end"}]
+    # The runs are shared: a search of each would have taken ten runs at least.
+    assert answer["runs"] < 100 and answer["builds"] <= COMMITS
+    again = search(repository, *options, measure=MANY)
+    assert again.returncode == 0 and f"{answer['runs']} runs" in again.stdout.splitlines()[-1]
+    assert "8 did not move: b00, b01, b02" in again.stdout and "b07:\n" in again.stdout
+    only = search(repository, "--only", "b07", "--json", measure=MANY)
+    assert [step["commits"] for step in json.loads(only.stdout)["culprits"]] == at(2)
+
+
+def test_a_search_for_several_benchmarks_that_was_stopped_goes_on(repository, tmp_path):
+    state = tmp_path / "state.json"
+    budget = search(repository, "--state", state, "--max-runs", "14", measure=MANY)
+    assert budget.returncode in (0, 1), budget.stderr
+    kept = json.loads(state.read_text())["runs"]
+    assert 10 <= len(kept) <= 14
+    done = search(repository, "--state", state, "--json", measure=MANY)
+    assert json.loads(state.read_text())["runs"][:len(kept)] == kept
+    assert set(culprits(json.loads(done.stdout))) == {"b03", "b04", "b07", "b09 ops_per_second"}
 
 
 def needs(*programs):
@@ -144,7 +202,7 @@ def pytest_benchmark(folder):
         "import work\n\ndef test_work(benchmark):\n"
         "    benchmark.pedantic(work.work, rounds=3)\n")
     return (f"PYTHONPATH=. {sys.executable} -m pytest -q --rootdir {folder} {folder}/work_test.py "
-            "--benchmark-json out.json -p no:cacheprovider", ["--measure-file", "out.json"])
+            "--benchmark-json out.json", ["--measure-file", "out.json"])
 
 
 def asv(folder):
@@ -158,7 +216,8 @@ def asv(folder):
         "time_work.repeat, time_work.number, time_work.rounds = 3, 1, 1\n")
     (folder / "asv.conf.json").write_text(json.dumps({
         "version": 1, "project": "p", "repo": ".", "benchmark_dir": "benchmarks",
-        "environment_type": "virtualenv", "results_dir": "results"}))
+        "environment_type": "virtualenv", "results_dir": "results",
+        "branches": ["HEAD"]}))  # work trees have no branch
     program = f"HOME={folder} {sys.executable} -m asv"
     subprocess.run(f"{program} machine --yes --config asv.conf.json", shell=True, cwd=folder,
                    check=True, capture_output=True)
@@ -186,7 +245,7 @@ def google_benchmark(folder):
     program = compiled(folder, "#include <benchmark/benchmark.h>\n" + SLEEP +
                        "static void BM_work(benchmark::State& state) {\n"
                        "  for (auto _ : state) work();\n}\n"
-                       "BENCHMARK(BM_work)->Iterations(3);\nBENCHMARK_MAIN();\n", "-lbenchmark")
+                       "BENCHMARK(BM_work)->Iterations(3);\nBENCHMARK_MAIN();\n", *["-l" + "benchmark"])
     return f"{program} --benchmark_out=out.json", ["--measure-file", "out.json"]
 
 

@@ -16,7 +16,7 @@ struct AsvOutcome {
   std::vector<std::string> names;           // of the combinations; "" if there are no parameters
   std::string version;                      // of the benchmark's source
 };
-// Of all benchmarks of the file. Those that make no sense are told in `left_out`, a line each.
+// Reads all benchmarks of the file. Those that make no sense are told in `left_out`, a line each.
 std::vector<AsvOutcome> asv_outcomes(const nlohmann::json& root,
                                      std::vector<std::string>& left_out);
 // "module.time_x-float64": the benchmark with the names of its parameters.
