@@ -245,7 +245,7 @@ def google_benchmark(folder):
     program = compiled(folder, "#include <benchmark/benchmark.h>\n" + SLEEP +
                        "static void BM_work(benchmark::State& state) {\n"
                        "  for (auto _ : state) work();\n}\n"
-                       "BENCHMARK(BM_work)->Iterations(3);\nBENCHMARK_MAIN();\n", *["-l" + "benchmark"])
+                       "BENCHMARK(BM_work)->Iterations(3);\nBENCHMARK_MAIN();\n", "-l" "benchmark")
     return f"{program} --benchmark_out=out.json", ["--measure-file", "out.json"]
 
 
