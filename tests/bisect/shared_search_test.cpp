@@ -78,14 +78,14 @@ std::map<std::size_t, int> named(const SharedSearch& search) {
 }  // namespace
 
 TEST_CASE("among fifty benchmarks that did not change none has a culprit") {
-  for (unsigned seed = 1; seed <= 12; ++seed) {
+  for (unsigned seed = 1; seed <= 8; ++seed) {
     INFO("seed " << seed);
     CHECK(named(searched(Machine(seed, {}))).empty());
   }
 }
 
 TEST_CASE("three of fifty benchmarks that changed have their culprits, and no other has one") {
-  for (unsigned seed = 1; seed <= 6; ++seed) {
+  for (unsigned seed = 1; seed <= 2; ++seed) {
     INFO("seed " << seed);
     const SharedSearch search =
         searched(Machine(seed, {{3, {11, .10}}, {20, {37, .15}}, {41, {52, .09}}}));
