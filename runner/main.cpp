@@ -59,6 +59,12 @@ void add_agent(CLI::App& app, Options& options) {
       "--enrol", options.enrol_file,
       "file with a one-time token, by which this runner gets a token of its own once; it "
       "is kept in --token-file");
+  app.add_option(
+      "--oidc", options.oidc,
+      "enrol anew at each start, with the token of this CI job or pod: \"github\", or the "
+      "file that Kubernetes projects");
+  app.add_option("--audience", options.audience, "whom --oidc github asks a token for")
+      ->default_str("the service's address");
   app.add_option("--certificate", options.certificate,
                  "shown to a proxy in front of the service that asks for one; PEM");
   app.add_option("--key", options.key, "key of the certificate; PEM")
@@ -252,7 +258,7 @@ int parse_and_run(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    nightjar::say(stderr, "nightjar-runner: %s\n", error.what());
+    nightjar::say_trouble("nightjar-runner", error.what());
     return 2;
   }
   // Children start in folders of their own.
@@ -274,13 +280,13 @@ int exit_code(int argc, char** argv) {
   try {
     return parse_and_run(argc, argv);
   } catch (const nightjar::runner::WrongUse& error) {
-    nightjar::say(stderr, "nightjar-runner: %s\n", error.what());
+    nightjar::say_trouble("nightjar-runner", error.what());
     return 2;
   } catch (const nightjar::runner::Stopped& stopped) {
     nightjar::say(stderr, "nightjar-runner: %s before the first run\n", stopped.what());
     return 1;
   } catch (const std::exception& error) {
-    nightjar::say(stderr, "nightjar-runner: %s\n", error.what());
+    nightjar::say_trouble("nightjar-runner", error.what());
     return 3;
   }
 }

@@ -191,6 +191,39 @@ void read_tokens(TomlFile& toml, std::vector<TokenConfig>& tokens) {
   }
 }
 
+// Without a claim that says whose, every job of GitHub's customers would be let in.
+void check_claims(TomlTable& section, const OidcConfig& oidc) {
+  constexpr std::string_view github = "https://token.actions.githubusercontent.com";
+  const std::set<std::string> whose{"repository", "repository_id", "repository_owner",
+                                    "repository_owner_id", "sub"};
+  const bool says_whose = std::ranges::any_of(
+      oidc.claims, [&](const auto& claim) { return whose.contains(claim.first); });
+  if (oidc.claims.empty() || (oidc.issuer.text() == github && !says_whose))
+    section.fail("claims", oidc.issuer.text() == github
+                               ? "must name a repository or its owner: GitHub signs everybody's"
+                               : "must have at least one claim, as sub = \"...\"");
+}
+
+void read_oidc(TomlFile& toml, Config& config) {
+  for (TomlTable& section : toml.tables("oidc")) {
+    OidcConfig oidc;
+    read_address(section, "issuer", oidc.issuer);
+    oidc.audience = config.service.public_url.text();
+    section.read("audience", oidc.audience);
+    section.read("keys_file", oidc.keys_file);
+    oidc.lifetime = std::chrono::hours(section.integer("hours", oidc.lifetime.count(), 1, 24 * 5));
+    section.table("claims").read(oidc.claims);
+    section.done();
+    if (oidc.issuer.empty() && !section.is_wrong("issuer"))
+      section.fail("issuer", "is required, \"https://token.actions.githubusercontent.com\"");
+    if (oidc.audience.empty())
+      section.fail("audience", "is required where [service] public_url is not set");
+    if (!section.is_wrong("issuer")) check_claims(section, oidc);
+    check_there(section, "keys_file", oidc.keys_file);
+    config.oidc.push_back(std::move(oidc));
+  }
+}
+
 // "off", "searches" or "days:N".
 std::optional<MirrorPolicy> parse_mirror(const std::string& text) {
   static const Pattern days("days:([1-9][0-9]{0,3})");
@@ -254,7 +287,6 @@ void read_source(TomlTable section, Config::Source& source) {
     section.fail("index", "name one source of builds: either index or directory");
 }
 
-// Only the first may ask CI, whose wheels are of one variant.
 void read_sources(TomlFile& toml, Config& config) {
   std::set<std::string> variants;
   bool first = true;
@@ -263,7 +295,6 @@ void read_sources(TomlFile& toml, Config& config) {
     read_source(section, source);
     if (!variants.insert(source.variant).second)
       section.fail("variant", in_quotes(source.variant) + " is another source's already");
-    if (!first && section.has("ci")) section.fail("ci", "belongs to the first source");
     if (first)
       config.source = std::move(source);
     else
@@ -320,7 +351,8 @@ void read_project(TomlTable section, Config& config) {
   } catch (const std::invalid_argument& error) {
     section.fail("file", error.what());
   }
-  if (!config.project.is_pytorch() && !config.source.ci.environments.empty())
+  const auto asks_ci = [](const Config::Source* one) { return !one->ci.environments.empty(); };
+  if (!config.project.is_pytorch() && std::ranges::any_of(sources_of(config), asks_ci))
     section.fail("file", "is of package " + config.project.package +
                              ", but [source.ci] asks PyTorch's CI; leave its environments empty");
 }
@@ -544,12 +576,17 @@ Config load_config(const std::filesystem::path& file) {
   Config config;
   read_service(toml.table("service"), config.service);
   read_tokens(toml, config.tokens);
+  read_oidc(toml, config);
   read_sources(toml, config);
   config.environment.indexes = usual_indexes(config);
   read_environment(toml.table("environment"), config.environment);
   read_repository(toml.table("repository"), config.repository);
-  if (config.source.ci.repository.empty())
-    config.source.ci.repository = github_name(config.repository.url);
+  const std::string repository = github_name(config.repository.url);
+  const auto ask_there = [&](Config::Source& source) {
+    if (source.ci.repository.empty()) source.ci.repository = repository;
+  };
+  ask_there(config.source);
+  std::ranges::for_each(config.more_sources, ask_there);
   read_project(toml.table("project"), config);
   read_night(toml.table("night"), config.night);
   read_detection(toml.table("detection"), config.detection);
@@ -608,9 +645,10 @@ std::vector<std::string> git_login(const Config::Repository& repository) {
 
 std::vector<std::string> exposed_secrets(const Config& config) {
   std::vector<std::string> warnings;
-  for (const auto& file :
-       {config.service.credentials_file, config.webhook.secret_file, config.report.token_file,
-        config.source.ci.token_file, config.chat.url_file, config.chat.secret_file})
+  std::vector files{config.service.credentials_file, config.webhook.secret_file,
+                    config.report.token_file, config.chat.url_file, config.chat.secret_file};
+  for (const Config::Source* one : sources_of(config)) files.push_back(one->ci.token_file);
+  for (const auto& file : files)
     if (const auto warning = web::exposure(file)) warnings.push_back(*warning);
   return warnings;
 }

@@ -33,6 +33,15 @@ struct TokenConfig {
   bool is_for_runners() const { return role == web::Role::runner || role == web::Role::builder; }
 };
 
+// [[oidc]]: runners enrol with the token that an OpenID Connect issuer gives to a job or a pod.
+struct OidcConfig {
+  Address issuer;                             // as the claim "iss" has it
+  std::string audience;                       // default: [service] public_url
+  std::filesystem::path keys_file;            // its JWK Set; empty: the one that the issuer names
+  std::chrono::hours lifetime{6};             // of the token that a runner gets
+  std::map<std::string, std::string> claims;  // globs by claim; all of them have to match
+};
+
 struct ThresholdConfig {
   std::string workload = "**";  // glob
   std::string metric = "*";     // or a metric's name
@@ -69,6 +78,7 @@ struct Config {
     int samples_days = 180;  // raw samples that nothing rests on are dropped then; 0: never
   } service;
   std::vector<TokenConfig> tokens;  // [[token]]
+  std::vector<OidcConfig> oidc;     // [[oidc]]
   struct Ci {                       // [source.ci]: wheels that PyTorch's CI built for one commit
     std::vector<std::string> environments;  // globs, the best first; empty: CI is not asked
     Address api = "https://api.github.com";

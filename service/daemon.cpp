@@ -147,8 +147,6 @@ struct Daemon::Impl {
         graph(repository_options(config)),
         tracker(make_tracker(config, clock)),
         places(make_places()),
-        ci_rung(config, graph, artifacts, native_state_by(graph, config.project), clock,
-                stopping.get_token()),
         sender(*tracker, config.report.labels, clock, issue_secret(db), config.chat),
         context{db,
                 graph,
@@ -173,28 +171,32 @@ struct Daemon::Impl {
 
   // A configured source, and what finds its builds.
   struct Place {
-    std::string variant;
+    const Config::Source* configured;
     std::unique_ptr<BuildSource> source;
     std::unique_ptr<Discovery> discovery;
+    std::unique_ptr<ci::CiRung> ci;
   };
 
   std::vector<Place> make_places() {
     std::vector<Place> made;
     for (const Config::Source* one : sources_of(config)) {
       Place& place = made.emplace_back();
-      place.variant = one->variant;
+      place.configured = one;
       place.source = make_source(*one, config.project.package, stopping.get_token());
       place.discovery = std::make_unique<Discovery>(*place.source, graph, artifacts, config, clock,
                                                     one, stopping.get_token());
+      place.ci = std::make_unique<ci::CiRung>(config, *one, graph, artifacts,
+                                              native_state_by(graph, config.project), clock,
+                                              stopping.get_token());
     }
     return made;
   }
 
   // A variant that is no longer configured is looked for at the first source.
-  Discovery& discovery_of(const std::string& variant) {
+  Place& place_of(const std::string& variant) {
     for (Place& place : places)
-      if (place.variant == variant) return *place.discovery;
-    return *places.front().discovery;
+      if (place.configured->variant == variant) return place;
+    return places.front();
   }
 
   // ---- writer thread
@@ -368,17 +370,23 @@ struct Daemon::Impl {
 
   // One commit's wheel at a time, so that nightlies are looked for in between.
   void look_at_ci() {
-    if (looking_at_ci || !surveyed || config.source.ci.environments.empty()) return;
-    ci::plan_for_searches(db, graph, config, native_state, clock);
-    if (clock.now() >= mirror_next) {
-      ci::plan_for_mirror(db, graph, config, native_state, clock);
-      mirror_next = clock.now() + config.source.poll;
+    if (looking_at_ci || !surveyed) return;
+    const bool is_mirrored = clock.now() >= mirror_next;
+    if (is_mirrored) mirror_next = clock.now() + config.source.poll;
+    std::vector<std::string> variants;
+    for (const Place& place : places) {
+      const Config::Source& source = *place.configured;
+      if (source.ci.environments.empty()) continue;
+      variants.push_back(source.variant);
+      ci::plan_for_searches(db, graph, config, source, native_state, clock);
+      if (is_mirrored) ci::plan_for_mirror(db, graph, config, source, native_state, clock);
     }
-    const auto next = storage::next_ci_lookup(db, clock.now());
+    if (variants.empty()) return;
+    const auto next = storage::next_ci_lookup(db, variants, clock.now());
     if (!next) return;
     looking_at_ci = true;
     asio::post(worker, [this, wanted = *next] {
-      auto finding = ci_rung.look(wanted);
+      auto finding = place_of(wanted.variant).ci->look(wanted);
       asio::post(writer, [this, finding = std::move(finding)] { take_ci(finding); });
     });
   }
@@ -553,8 +561,8 @@ struct Daemon::Impl {
 
   void restore(const Build& build) {
     try {
-      if (build.kind == BuildKind::nightly) discovery_of(build.variant).restore(build);
-      if (build.kind == BuildKind::ci) ci_rung.restore(build);
+      if (build.kind == BuildKind::nightly) place_of(build.variant).discovery->restore(build);
+      if (build.kind == BuildKind::ci) place_of(build.variant).ci->restore(build);
     } catch (const std::exception& error) {
       log::error("wheel not restored version={} error={}", build.version, error.what());
     }
@@ -645,7 +653,6 @@ struct Daemon::Impl {
   std::stop_source stopping;  // what waits for a host or for uv
   std::unique_ptr<IssueTracker> tracker;
   std::vector<Place> places;
-  ci::CiRung ci_rung;
   OutboxSender sender;
   web::EventStream events;
   EngineContext context;

@@ -158,7 +158,7 @@ int main(int argc, char** argv) {
   try {
     return run(options);
   } catch (const std::exception& error) {
-    say(stderr, "nightjard: %s\n", error.what());
+    say_trouble("nightjard", error.what());
     return 3;
   }
 }

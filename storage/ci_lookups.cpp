@@ -1,6 +1,7 @@
 #include "storage/ci_lookups.hpp"
 
 #include "storage/paging.hpp"
+#include "storage/text_map.hpp"
 
 namespace nightjar::storage {
 namespace {
@@ -61,11 +62,13 @@ std::optional<CiLookup> find_ci_lookup(const Database& db, const CommitSha& comm
   return read_one(find.bind(commit, variant), read_lookup);
 }
 
-std::optional<CiLookup> next_ci_lookup(const Database& db, Time now) {
+std::optional<CiLookup> next_ci_lookup(const Database& db, const std::vector<std::string>& variants,
+                                       Time now) {
   Statement find(db, CI_LOOKUP_SELECT
-                 " WHERE retry_at_us <= ? "
+                 " WHERE retry_at_us <= ? AND " IS_AMONG("variant") " "
                  "ORDER BY urgent DESC, fetch DESC, retry_at_us, id LIMIT 1");
-  return read_one(find.bind(now), read_lookup);
+  const std::string among = to_text(variants);  // bound as it is, without a copy
+  return read_one(find.bind(now, among), read_lookup);
 }
 
 std::vector<BuildId> ci_builds_of_open_searches(const Database& db) {

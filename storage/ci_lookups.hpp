@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,9 +20,10 @@ CiLookup want_ci_wheel(Transaction& transaction, const CiLookup& wanted);
 void note_ci_look(Transaction& transaction, const CiLookup& lookup);
 std::optional<CiLookup> find_ci_lookup(const Database& db, const CommitSha& commit,
                                        std::string_view variant);
-// The one whose turn it is: of those whose time has come an urgent one, then one that is to be
-// fetched, then the one that has waited longest. nullopt: none is due.
-std::optional<CiLookup> next_ci_lookup(const Database& db, Time now);
+// The one whose turn it is: of those of the variants whose time has come an urgent one, then one
+// that is to be fetched, then the one that has waited longest. nullopt: none is due.
+std::optional<CiLookup> next_ci_lookup(const Database& db, const std::vector<std::string>& variants,
+                                       Time now);
 // Wheels of CI that serve commits of open searches: of one of them, or of its native group.
 std::vector<BuildId> ci_builds_of_open_searches(const Database& db);
 Page<CiLookup> list_ci_lookups(const Database& db, const PageRequest& page);

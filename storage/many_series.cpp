@@ -28,10 +28,11 @@ std::vector<BuildId> newest_nightlies(const Database& db, int limit) {
   return read_all(find.bind(limit), [](Statement& row) { return row.next<BuildId>(); });
 }
 
-// The screen runs of these builds, for each of `wanted` that has any. A series' builds lie together
-// by id, so that one range of them is read.
-void add_values(const Database& db, const std::vector<SeriesId>& wanted,
-                const std::set<BuildId>& builds, std::map<SeriesId, ValuesOfBuilds>& all) {
+// Calls take(series, build, value) for the screen runs of these builds, for each of `wanted` that
+// has any. A series' builds lie together by id, so that one range of them is read.
+template <class Take>
+void read_values(const Database& db, const std::vector<SeriesId>& wanted,
+                 const std::set<BuildId>& builds, Take take) {
   if (wanted.empty() || builds.empty()) return;
   Statement find(db,
                  "SELECT v.series, v.build, v.value FROM json_each(?) AS wanted "
@@ -39,16 +40,22 @@ void add_values(const Database& db, const std::vector<SeriesId>& wanted,
                  "AND v.build BETWEEN ? AND ? AND v.screened = 1");
   const std::string ids = list_of(wanted);
   find.bind(ids, *builds.begin(), *builds.rbegin());
-  std::pair<SeriesId, BuildId> last;
-  std::vector<double>* values = nullptr;
   while (find.step()) {
     const auto series = find.next<SeriesId>();
     const auto build = find.next<BuildId>();
-    if (std::pair(series, build) != last)
-      values = builds.contains(build) ? &all[series].emplace_back() : nullptr;
-    last = {series, build};
-    if (values != nullptr) values->push_back(find.next<double>());
+    if (builds.contains(build)) take(series, build, find.next<double>());
   }
+}
+
+void add_values(const Database& db, const std::vector<SeriesId>& wanted,
+                const std::set<BuildId>& builds, std::map<SeriesId, ValuesOfBuilds>& all) {
+  std::pair<SeriesId, BuildId> last;
+  std::vector<double>* values = nullptr;
+  read_values(db, wanted, builds, [&](SeriesId series, BuildId build, double value) {
+    if (std::pair(series, build) != last) values = &all[series].emplace_back();
+    last = {series, build};
+    values->push_back(value);
+  });
 }
 
 }  // namespace
@@ -156,6 +163,47 @@ std::map<SeriesId, std::vector<Level>> newest_levels(const Database& db,
       return std::tie(a.night, a.build) > std::tie(b.night, b.build);
     });
   return all;
+}
+
+std::vector<MeasuredBuild> builds_measured_on(const Database& db, MachineId machine) {
+  Statement find(db,
+                 "SELECT id, version, date FROM build WHERE kind = 'nightly' AND id IN "
+                 "(SELECT night.build FROM night WHERE night.state = 'done' AND EXISTS "
+                 "(SELECT 1 FROM job WHERE job.night = night.id AND job.kind = 'screen' "
+                 "AND job.machine = ?)) "
+                 "ORDER BY date DESC, version COLLATE by_number DESC, id DESC");
+  return read_all(find.bind(machine), [](Statement& row) -> MeasuredBuild {
+    return {row.next<BuildId>(), row.next<std::string>(), row.next<std::string>()};
+  });
+}
+
+std::map<SeriesId, std::vector<SeriesPoint>> points_of_builds(
+    const Database& db, const std::vector<SeriesId>& series,
+    const std::vector<MeasuredBuild>& builds) {
+  std::set<BuildId> ids;
+  for (const MeasuredBuild& build : builds) ids.insert(build.id);
+  std::map<SeriesId, std::map<BuildId, std::vector<double>>> values;
+  read_values(db, series, ids, [&](SeriesId one, BuildId build, double value) {
+    values[one][build].push_back(value);
+  });
+  std::map<SeriesId, std::vector<SeriesPoint>> all;
+  for (auto& [one, by_build] : values)
+    for (const MeasuredBuild& build : builds)
+      if (const auto found = by_build.find(build.id); found != by_build.end())
+        all[one].push_back({build.id, build.version, build.date, std::move(found->second)});
+  return all;
+}
+
+std::optional<Ending> newest_failure(const Database& db, WorkloadId workload, BuildId build,
+                                     MachineId machine) {
+  Statement find(db,
+                 "SELECT run.status, run.reason FROM run CROSS JOIN job ON job.id = run.job "
+                 "WHERE run.workload = ? AND run.build = ? AND job.machine = ? "
+                 "AND run.status <> 'measured' ORDER BY run.id DESC LIMIT 1");
+  find.bind(workload, build, machine);
+  return read_one(find, [](Statement& row) -> Ending {
+    return {row.next<RunStatus>(), row.next<std::string>()};
+  });
 }
 
 std::map<SeriesId, std::vector<BetterSince>> better_since(const Database& db,

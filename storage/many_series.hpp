@@ -12,6 +12,7 @@
 #include "storage/model/job.hpp"
 #include "storage/model/regression.hpp"
 #include "storage/model/series.hpp"
+#include "storage/series.hpp"
 
 namespace nightjar::storage {
 
@@ -41,6 +42,24 @@ std::map<SeriesId, ValuesOfBuilds> newest_values(const Database& db,
 std::map<SeriesId, std::vector<Level>> newest_levels(const Database& db,
                                                      const std::vector<SeriesId>& series,
                                                      NightId before, int limit);
+// The builds whose nights measured a machine class and are done, in the order of points_of_series()
+// from the newest on. Releases that were imported are among them.
+struct MeasuredBuild {
+  BuildId id;
+  std::string version, date;
+};
+std::vector<MeasuredBuild> builds_measured_on(const Database& db, MachineId machine);
+// Each series' points of these builds, in their order.
+std::map<SeriesId, std::vector<SeriesPoint>> points_of_builds(
+    const Database& db, const std::vector<SeriesId>& series,
+    const std::vector<MeasuredBuild>& builds);
+// What the newest of a workload's runs of a build on a machine class that was not measured came to.
+struct Ending {
+  RunStatus status = RunStatus::failed;
+  std::string reason;
+};
+std::optional<Ending> newest_failure(const Database& db, WorkloadId workload, BuildId build,
+                                     MachineId machine);
 // The improvements that nights before `before` showed.
 struct BetterSince {
   NightId shown;  // in

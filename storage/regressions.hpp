@@ -51,6 +51,7 @@ struct RegressionFilter {
   std::optional<MachineId> machine = {};   // a class that shows it
   std::optional<Time> changed_since = {};  // its state, at or after
   std::optional<std::int64_t> issue = {};  // that has this number
+  std::optional<SeriesId> series = {};     // among the affected ones
   // Any of these states; any of these among the culprit's commits.
   std::optional<std::vector<RegressionState>> states = {};
   std::optional<std::vector<CommitSha>> commits = {};
@@ -65,6 +66,10 @@ struct RegressionFilter {
         "EXISTS (SELECT 1 FROM regression_series a JOIN series ON series.id = a.series "
         "WHERE a.regression = regression.id AND " IS_AMONG("series.workload") ")",
         workload);
+    where(
+        "EXISTS (SELECT 1 FROM regression_series a "
+        "WHERE a.regression = regression.id AND a.series = ?)",
+        series);
     where(
         "EXISTS (SELECT 1 FROM regression_class AS c WHERE c.regression = regression.id "
         "AND c.state = 'seen' AND c.machine = ?)",

@@ -98,9 +98,9 @@ Page<Enrolment> list_enrolments(const Database& db, const PageRequest& page) {
 
 RunnerToken add_runner_token(Transaction& transaction, const RunnerToken& token) {
   Statement insert(transaction,
-                   "INSERT INTO runner_token (sha256, runner, enrolment, made_at_us) "
-                   "VALUES (?, ?, ?, ?)");
-  insert.bind(token.sha256, token.runner, token.enrolment, token.made_at).run();
+                   "INSERT INTO runner_token (sha256, runner, enrolment, made_at_us, ends_at_us) "
+                   "VALUES (?, ?, ?, ?, ?)");
+  insert.bind(token.sha256, token.runner, token.enrolment, token.made_at, token.ends_at).run();
   RunnerToken stored = token;
   stored.id = RunnerTokenId{insert.inserted_id()};
   return stored;

@@ -43,13 +43,13 @@ struct RunnerToken {
   EnrolmentId enrolment;
   Time made_at{};
   std::optional<Time> used_at;  // for the first time
-  std::optional<Time> ends_at;  // set once its successor was used
+  std::optional<Time> ends_at;  // a job's from the beginning; else set once its successor was used
   std::optional<Time> revoked_at;
   bool builder = false;  // as its enrolment says
 };
 
-// unused: stored, and the token before it is valid until this one is used. ending: replaced, and
-// valid until `ends_at`.
+// unused: stored, and the token before it is valid until this one is used. ending: replaced, or a
+// job's, and valid until `ends_at`.
 NIGHTJAR_ENUM(RunnerTokenState, unused, valid, ending, ended, revoked);
 RunnerTokenState state_of(const RunnerToken& token, Time now);
 

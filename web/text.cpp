@@ -1,8 +1,10 @@
 #include "web/text.hpp"
 
 #include <algorithm>
+#include <boost/url/encode.hpp>
 #include <boost/url/ipv6_address.hpp>
 #include <boost/url/parse.hpp>
+#include <boost/url/rfc/unreserved_chars.hpp>
 #include <boost/url/url_view.hpp>
 #include <charconv>
 #include <ctime>
@@ -35,6 +37,10 @@ bool is_port(std::string_view text) {
 }
 
 }  // namespace
+
+std::string percent_encode(std::string_view text) {
+  return urls::encode(text, urls::unreserved_chars);
+}
 
 std::optional<std::string> percent_decode(std::string_view text) {
   const auto encoded = urls::make_pct_string_view(text);

@@ -14,6 +14,8 @@ namespace nightjar::web {
 
 // nullopt for a bad escape, or for one that hides a zero byte.
 std::optional<std::string> percent_decode(std::string_view text);
+// All but RFC 3986's unreserved characters escaped, as a value in a query string needs it.
+std::string percent_encode(std::string_view text);
 
 // A request target, decoded. `segments` of "/a/b%2Fc" are "a" and "b/c"; of "/" there is one, "".
 struct Target {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "runner/agent/agent.hpp"
+#include "runner/agent/job_token.hpp"
 #include "runner/agent/own_token.hpp"
 #include "runner/build/python.hpp"
 #include "runner/cli/commands.hpp"
@@ -90,6 +91,7 @@ ConfinementRequest confinement_request(const Options& options, const AgentConfig
     request.mode = require_enum<ConfinementMode>(options.confinement);
   for (const auto& path : options.visible) request.shown.push_back(fs::absolute(path));
   for (const fs::path& file : {fs::path(options.token_file), fs::path(options.enrol_file),
+                               fs::path(options.oidc == "github" ? "" : options.oidc),
                                options.certificate, options.key, options.credentials})
     if (!file.empty()) request.hidden.push_back(fs::absolute(file));
   if (!options.token_file.empty())  // a token that a killed agent had not put in place yet
@@ -159,18 +161,29 @@ void identify(const Options& options, const std::string& service) {
 }
 
 constexpr std::chrono::hours kRotationRetry{1};
+constexpr std::string_view kNoToken =
+    "--service and one of --token-file, --enrol and --oidc are needed; see --help for other "
+    "commands";
 
 // Where this runner's own token is kept; nullptr: its token stands in the service's configuration.
 std::unique_ptr<OwnToken> own_token(const Options& options, const AgentConfig& config) {
-  const bool configured = options.enrol_file.empty() && !options.token_file.empty();
+  const bool enrols = !options.enrol_file.empty() || !options.oidc.empty();
+  const bool configured = !enrols && !options.token_file.empty();
   if (configured) return nullptr;
   const fs::path file =
       options.token_file.empty() ? config.cache / "token" : fs::absolute(options.token_file);
   auto own = std::make_unique<OwnToken>(file, config.service);
-  if (!own->is_kept() && options.enrol_file.empty())
-    throw WrongUse(
-        "--service and either --token-file or --enrol are needed; see --help for other commands");
+  if (!own->is_kept() && !enrols) throw WrongUse(std::string(kNoToken));
   return own;
+}
+
+// False if `stop` came first. A job's token ends with it, so each start draws another one.
+bool enrols_in_time(OwnToken& own, const Options& options, const AgentConfig& config,
+                    std::stop_token stop) {
+  if (options.oidc.empty())
+    return own.is_kept() || own.enrol(read_token(options.enrol_file), config.name, std::move(stop));
+  const std::string audience = options.audience.empty() ? config.service : options.audience;
+  return own.enrol(job_token(options.oidc, audience), config.name, std::move(stop));
 }
 
 // When the next replacement is due.
@@ -189,11 +202,12 @@ void serve(const Options& options, AgentConfig config, OwnToken* own, std::stop_
   const SystemClock clock;
   const std::chrono::seconds rotate_after(options.rotate_after);
   const auto end = config.until;
-  Time rotate_at = own ? own->made_at() + rotate_after : Time::max();
+  const bool is_rotated = own && options.oidc.empty();
+  Time rotate_at = is_rotated ? own->made_at() + rotate_after : Time::max();
   for (;;) {
     if (clock.now() >= rotate_at) rotate_at = replace_token(*own, rotate_after, clock.now());
     config.token = read_token(own ? own->file().string() : options.token_file);
-    if (own) config.until = std::min(end.value_or(Time::max()), rotate_at);
+    if (is_rotated) config.until = std::min(end.value_or(Time::max()), rotate_at);
     const auto executor = make_executor(options, config, stop);
     Agent(config, *executor, clock).run(stop);
     const bool over = end && clock.now() >= *end;
@@ -242,12 +256,12 @@ std::string agent_name(const Options& options) {
 }
 
 int run_agent(const Options& options) {
-  if (options.service.empty())
-    throw WrongUse(
-        "--service and either --token-file or --enrol are needed; see --help for other commands");
+  if (options.service.empty()) throw WrongUse(std::string(kNoToken));
+  if (!options.oidc.empty() && !options.enrol_file.empty())
+    throw WrongUse("--oidc and --enrol each let a runner in; give one of them");
   if (options.devices == "each") {
-    if (!options.enrol_file.empty())
-      throw WrongUse("--devices each starts several runners, and --enrol is for one");
+    if (!options.enrol_file.empty() || !options.oidc.empty())
+      throw WrongUse("--devices each starts several runners, and --enrol and --oidc are for one");
     return run_device_agents(options);
   }
   AgentConfig config;
@@ -269,9 +283,7 @@ int run_agent(const Options& options) {
   const FileLock lock = lock_folder(config.cache, "lock", "give each runner a --cache of its own");
   const StopOnSignal stop;
   if (!passes_doctor(options, config, stop.token())) return 1;
-  if (own && !own->is_kept() &&
-      !own->enrol(read_token(options.enrol_file), config.name, stop.token()))
-    return 0;
+  if (own && !enrols_in_time(*own, options, config, stop.token())) return 0;
   serve(options, std::move(config), own.get(), stop.token());
   return 0;
 }

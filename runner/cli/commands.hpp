@@ -16,6 +16,7 @@ namespace nightjar::runner {
 
 struct Options {
   std::string service, token_file, enrol_file, name;
+  std::string oidc, audience;                           // of the agent: "github" or a file
   std::filesystem::path certificate, key, authorities;  // of the agent's connection
   std::filesystem::path credentials;                    // of the agent: logins at other hosts
   std::vector<std::string> internal;                    // of the agent: origins

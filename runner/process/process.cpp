@@ -88,7 +88,7 @@ class Guard {
         oom_kills_(kernel_oom_kills()) {}
 
   ProcessResult run() {
-    start_ = SteadyClock::now();
+    start_ = last_weighed_ = SteadyClock::now();
     if (!spec_.log.empty() && !open_log()) return std::move(result_);
     child_ = spawn(spec_, confinement_, group_);
     result_.timeout_seconds = spec_.timeout_seconds;

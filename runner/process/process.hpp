@@ -26,10 +26,12 @@ struct ProcessSpec {
   std::int64_t output_bytes = 1 << 20;  // of stdout and stderr together
   std::filesystem::path log;  // not empty: gets all of the output; the result keeps its last part
   std::int64_t protocol_bytes = 256 << 20;  // on file descriptor 3
-  int processes = 512;                      // of the family; more ends it as `flooded`
-  std::filesystem::path grows;              // not empty: a folder that it may write to
-  std::int64_t grows_bytes = 2LL << 30;     // by which that may grow; checked each second
-  std::vector<int> cpus;                    // empty: not pinned
+  // Standard output takes the place of file descriptor 3, apart from standard error.
+  bool output_is_protocol = false;
+  int processes = 512;                   // of the family; more ends it as `flooded`
+  std::filesystem::path grows;           // not empty: a folder that it may write to
+  std::int64_t grows_bytes = 2LL << 30;  // by which that may grow; checked each second
+  std::vector<int> cpus;                 // empty: not pinned
   int nice = 0;
 };
 

@@ -18,10 +18,12 @@ Spawned spawn(const ProcessSpec& spec, const Confinement* confinement, const Mem
   if (!input || !output || !protocol) return refuse(errno);
   ::fcntl(input->read.get(), F_SETFL, 0);  // the child's end blocks, ours does not
   ::fcntl(input->write.get(), F_SETFL, O_NONBLOCK);
-  const int heard = output->write.get();
+  const int heard = output->write.get(), reported = protocol->write.get();
+  std::vector<int> descriptors{input->read.get(), heard, heard, reported};
+  if (spec.output_is_protocol) descriptors = {input->read.get(), reported, heard};
   ChildSpec child{.command = spec.command,
                   .environment = {},
-                  .descriptors = {input->read.get(), heard, heard, protocol->write.get()},
+                  .descriptors = std::move(descriptors),
                   .folder = spec.folder,
                   .cpus = spec.cpus,
                   .nice = spec.nice,

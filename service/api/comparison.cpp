@@ -1,6 +1,5 @@
 // Two builds series by series, and one series build by build.
 #include <algorithm>
-#include <iterator>
 #include <memory>
 
 #include "service/api/compared.hpp"
@@ -177,7 +176,6 @@ storage::Page<storage::SeriesPoint> points(Database& db, SeriesId id, BuildId fi
 
 // The parameters that both lists of a comparison have.
 struct ComparisonQueries {
-  static constexpr int usual_limit = 50;
   Query<std::string> good = build_name_query("good", "The build to compare with.");
   Query<std::string> bad = build_name_query("bad", "The build to judge.");
   WorkloadQueries workload = workload_queries();
@@ -186,13 +184,12 @@ struct ComparisonQueries {
       word_query("variant", "Only those of builds of this variant, e.g. cpu.");
   Query<MachineId> machine = id_query<MachineId>("machine", "A machine class.");
   Query<double> least = least_query("The least change that is worse or better, in percent.");
-  Query<int> limit = limit_query(usual_limit);
-  Query<std::int64_t> cursor = cursor_query();
 
   ComparisonQueries() { good.required = bad.required = true; }
   std::vector<Parameter> parameters(const Parameter& own, const Schema& row) const {
-    std::vector<Parameter> all =
-        with_workloads({good, bad, own, metric, variant, machine, least, limit, cursor});
+    std::vector<Parameter> all{good, bad, own, metric, variant, machine, least};
+    for (Parameter& parameter : paging()) all.push_back(std::move(parameter));
+    all = with_workloads(std::move(all));
     for (Parameter& parameter : representation(row)) all.push_back(std::move(parameter));
     return all;
   }
@@ -201,24 +198,6 @@ struct ComparisonQueries {
                   least(request).value_or(usual_least));
   }
 };
-
-// What comes after `last` of `all`; from the beginning without a cursor. A cursor that names
-// nothing gives an empty page.
-template <class T, class IsLast, class Cursor>
-storage::Page<T> page_after(std::vector<T> all, bool has_cursor, IsLast is_last, int limit,
-                            Cursor cursor_of) {
-  auto first = all.begin();
-  if (has_cursor) {
-    first = std::find_if(all.begin(), all.end(), is_last);
-    if (first != all.end()) ++first;
-  }
-  storage::Page<T> page;
-  const bool is_last_page = all.end() - first <= limit;
-  page.items.assign(std::make_move_iterator(first),
-                    std::make_move_iterator(is_last_page ? all.end() : first + limit));
-  if (!is_last_page) page.next = cursor_of(page.items.back());
-  return page;
-}
 
 void add_compare_route(Routes& routes, const std::shared_ptr<Comparisons>& comparisons) {
   const ComparisonQueries asked;
@@ -231,7 +210,6 @@ void add_compare_route(Routes& routes, const std::shared_ptr<Comparisons>& compa
               [=](Database& db, const Request& request) {
                 const auto good = required_build(db, request, asked.good);
                 const auto bad = required_build(db, request, asked.bad);
-                const auto cursor = asked.cursor(request);
                 const auto only = standing(request);
                 ComparisonPage made{comparisons->of(db, good, bad), {}, {}};
                 auto all = asked.judged_series(*made.whole, request);
@@ -239,10 +217,7 @@ void add_compare_route(Routes& routes, const std::shared_ptr<Comparisons>& compa
                 if (only)
                   std::erase_if(all, [&](const auto& one) { return one.standing != *only; });
                 const auto id_of = [](const JudgedSeries& one) { return one.one->series.id.value; };
-                made.page = page_after(
-                    std::move(all), cursor.has_value(),
-                    [&](const JudgedSeries& one) { return id_of(one) == *cursor; },
-                    asked.limit(request).value_or(ComparisonQueries::usual_limit), id_of);
+                made.page = page_of(std::move(all), page_request(request), id_of);
                 Rows rows(db);
                 return list_answer(request, comparison_row().write(made, rows),
                                    compared_row().schema());
@@ -253,25 +228,22 @@ void add_groups_route(Routes& routes, const std::shared_ptr<Comparisons>& compar
   const ComparisonQueries asked;
   const auto by = enum_query<GroupBy>("by", "What the series of a group have in common.");
   static const auto page = page_row(group_row());
-  routes.read(
-      {.path = "/api/v1/compare/groups",
-       .id = "compare_groups",
-       .summary = "Two builds, by domain, model or another part of what is measured",
-       .parameters = asked.parameters(by, group_row().schema()),
-       .answers = list_answers(page.schema())},
-      [=](Database& db, const Request& request) {
-        const auto good = required_build(db, request, asked.good);
-        const auto bad = required_build(db, request, asked.bad);
-        const auto cursor = asked.cursor(request);
-        const auto whole = comparisons->of(db, good, bad);
-        const auto id_of = [](const ComparedGroup& one) { return one.first.value; };
-        const auto found = page_after(
-            grouped(asked.judged_series(*whole, request), by(request).value_or(GroupBy::domain)),
-            cursor.has_value(), [&](const ComparedGroup& one) { return id_of(one) == *cursor; },
-            asked.limit(request).value_or(ComparisonQueries::usual_limit), id_of);
-        Rows rows(db);
-        return list_answer(request, page.write(found, rows), group_row().schema());
-      });
+  routes.read({.path = "/api/v1/compare/groups",
+               .id = "compare_groups",
+               .summary = "Two builds, by domain, model or another part of what is measured",
+               .parameters = asked.parameters(by, group_row().schema()),
+               .answers = list_answers(page.schema())},
+              [=](Database& db, const Request& request) {
+                const auto good = required_build(db, request, asked.good);
+                const auto bad = required_build(db, request, asked.bad);
+                const auto whole = comparisons->of(db, good, bad);
+                const auto id_of = [](const ComparedGroup& one) { return one.first.value; };
+                const auto found = page_of(grouped(asked.judged_series(*whole, request),
+                                                   by(request).value_or(GroupBy::domain)),
+                                           page_request(request), id_of);
+                Rows rows(db);
+                return list_answer(request, page.write(found, rows), group_row().schema());
+              });
 }
 
 }  // namespace

@@ -7,12 +7,14 @@
 
 #include "service/api/references.hpp"
 #include "service/engine/jobs/live_runners.hpp"
+#include "storage/base/foreign_text.hpp"
 #include "storage/base/log.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
 #include "storage/pools.hpp"
 #include "storage/runners.hpp"
 #include "storage/source_builds.hpp"
+#include "web/jwt.hpp"
 #include "web/secret.hpp"
 
 namespace nightjar::service::api {
@@ -26,6 +28,8 @@ namespace {
 
 constexpr std::chrono::seconds usual_validity = std::chrono::hours(1);
 constexpr int most_tokens = 100;  // of an enrolment within a day
+constexpr std::size_t longest_jwt = 8192;
+constexpr std::string_view oidc_actor = "oidc:";
 constexpr int shortest_seconds = 1, longest_seconds = 30 * 24 * 3600;
 
 struct EnrolmentRequest {
@@ -116,10 +120,12 @@ const Row<RunnerToken>& token_row() {
        {"builder", &RunnerToken::builder, "It may make wheels, as its enrolment says."},
        {"state",
         [](const RunnerToken& one, Rows& rows) { return state_of(one, rows.context->clock.now()); },
-        "unused: the one before it is accepted until this one was used. ending: it was replaced."},
+        "unused: the one before it is accepted until this one was used. ending: it was replaced, "
+        "or it is a job's."},
        {"made_at", &RunnerToken::made_at},
        {"used_at", &RunnerToken::used_at, "For the first time."},
-       {"ends_at", &RunnerToken::ends_at, "Once its successor was used."},
+       {"ends_at", &RunnerToken::ends_at,
+        "A job's from the beginning; another's once its successor was used."},
        {"revoked_at", &RunnerToken::revoked_at}});
   return made;
 }
@@ -133,7 +139,8 @@ BOOST_DESCRIBE_STRUCT(EnrolRequest, (), (enrolment, name, sha256))
 const Described<EnrolRequest>& enrol_request() {
   static const auto made = aggregate<EnrolRequest>(
       "EnrolRequest", "A runner presents a one-time token and the hash of one that it drew itself.",
-      {{"enrolment", "The one-time token.", line_schema(200)},
+      {{"enrolment", "The one-time token, or a JWT of an issuer that the service knows ([[oidc]]).",
+        line_schema(longest_jwt)},
        {"name", "", runner_name()},
        {"sha256",
         "The hash of the token that becomes the runner's own. The service never sees the token."}});
@@ -237,14 +244,64 @@ void require_open(const Enrolment& enrolment, const EnrolRequest& asked, Time no
                      asked.name + "'.");
 }
 
-// An enrolment that names its runner may take over what has the name; another one may not.
-void require_free_name(Database& db, const Context& context, const Enrolment& enrolment,
+// A one-time token, or a job's own one, which is used up by this request.
+struct Permit {
+  Enrolment enrolment;                              // id 0: not stored yet
+  std::optional<std::chrono::hours> lifetime = {};  // of the runner's token; nullopt: no end
+};
+
+// Each JWT lets one runner in: what was signed is kept as an enrolment.
+Permit permit_of_jwt(const Database& db, Issuers& issuers, const std::string& text, Time now) {
+  try {
+    const web::Jwt jwt = web::Jwt::parse(text);
+    const auto verdict = issuers.judge(jwt, now);
+    if (const auto* not_yet = std::get_if<Issuers::NotYet>(&verdict))
+      throw Refused(503, "Keys not here yet", not_yet->reason + " Try again in a few seconds.");
+    if (const auto* refused = std::get_if<Issuers::Refused>(&verdict))
+      throw web::BadJwt(refused->reason);
+    const web::JwtClaims& claims = jwt.claims();
+    const Enrolment fresh{
+        {},  web::sha256(jwt.signed_text()),
+        "",  shortened(std::string(oidc_actor) + claims.issuer + " " + claims.subject, 300),
+        now, std::max(claims.ends, now + std::chrono::seconds(1)),
+        {},  {},
+        {},  false};
+    return {storage::find_enrolment(db, fresh.sha256).value_or(fresh),
+            std::get<Issuers::Admitted>(verdict).by.lifetime};
+  } catch (const web::BadJwt& bad) {
+    throw Refused(403, "Enrolment refused",
+                  std::string("This token of a job lets nobody in: ") + bad.what() + ".");
+  }
+}
+
+Permit permit_of(const Database& db, Issuers& issuers, const std::string& token, Time now) {
+  if (web::Jwt::is_like(token)) return permit_of_jwt(db, issuers, token, now);
+  const auto enrolment = storage::find_enrolment(db, web::sha256(token));
+  if (!enrolment) refuse_enrolment("This one-time token is not known here.");
+  return {*enrolment};
+}
+
+// Whether all tokens of the runner's name came by the same issuer's word for the same subject.
+bool is_same_subject(const Database& db, const std::vector<RunnerToken>& tokens,
+                     const Enrolment& enrolment) {
+  const bool by_issuer = enrolment.actor.starts_with(oidc_actor);
+  return std::ranges::all_of(tokens, [&](const RunnerToken& token) {
+    if (!by_issuer) return false;
+    const auto before = storage::find_enrolment(db, token.enrolment);
+    return before && before->actor == enrolment.actor;
+  });
+}
+
+// An enrolment that names its runner may take over what has the name. One of an issuer may if the
+// name was the same subject's, whose runner is gone; another one may not.
+void require_free_name(const Database& db, const Context& context, const Enrolment& enrolment,
                        const EnrolRequest& asked) {
   if (!enrolment.runner.empty()) return;
   const Time now = context.clock.now();
   const auto known = storage::find_runner(db, asked.name);
   const bool live = known && is_live(*known, now, context.config);
-  if (live || !storage::accepted_runner_tokens(db, asked.name, now).empty())
+  const auto tokens = storage::accepted_runner_tokens(db, asked.name, now);
+  if (live || !is_same_subject(db, tokens, enrolment))
     throw Refused(409, "Name taken",
                   "There is a runner '" + asked.name +
                       "'. Take another --name, or ask an admin for a one-time token that names "
@@ -279,27 +336,33 @@ std::optional<RunnerToken> stored_before(const Database& db, const Sha256& sha25
 web::Response enrol(Database& db, Context& context, Tokens& tokens, const Request& request) {
   const auto asked = parse_body(request, enrol_request());
   const Time now = context.clock.now();
-  const auto enrolment = storage::find_enrolment(db, web::sha256(asked.enrolment));
-  if (!enrolment) refuse_enrolment("This one-time token is not known here.");
-  if (enrolment->used_at) {
+  const Permit permit = permit_of(db, tokens.issuers(), asked.enrolment, now);
+  Enrolment enrolment = permit.enrolment;
+  if (enrolment.used_at) {
     const auto known = stored_before(db, asked.sha256, asked.name, now);
-    if (known && known->enrolment == enrolment->id) return answer_own(*known);
+    if (known && known->enrolment == enrolment.id) return answer_own(*known);
   }
-  require_open(*enrolment, asked, now);
-  require_free_name(db, context, *enrolment, asked);
+  require_open(enrolment, asked, now);
+  require_free_name(db, context, enrolment, asked);
   if (storage::find_runner_token(db, asked.sha256)) refuse_known();
   refuse_configured(context, asked.sha256);
   Transaction transaction(db);
-  storage::use_enrolment(transaction, enrolment->id, now);
+  if (!enrolment.id) {
+    enrolment = storage::add_enrolment(transaction, enrolment);
+    storage::add_audit(transaction,
+                       {0, now, enrolment.actor, "make-enrolment", subject_of(enrolment)});
+  }
+  storage::use_enrolment(transaction, enrolment.id, now);
   const int revoked = storage::revoke_runner_tokens(transaction, asked.name, now);
+  const auto ends = permit.lifetime ? std::optional(now + *permit.lifetime) : std::nullopt;
   const RunnerToken token = storage::add_runner_token(
-      transaction, {{}, asked.sha256, asked.name, enrolment->id, now, {}, {}, {}});
+      transaction, {{}, asked.sha256, asked.name, enrolment.id, now, {}, ends, {}});
   storage::add_audit(transaction,
-                     {0, now, subject_of(*enrolment), "enrol-runner", subject_of(token)});
+                     {0, now, subject_of(enrolment), "enrol-runner", subject_of(token)});
   transaction.commit();
   tokens.load(db);
   log::info("runner enrolled name={} token={} enrolment={} revoked_before={}", token.runner,
-            token.id.value, enrolment->id.value, revoked);
+            token.id.value, enrolment.id.value, revoked);
   return answer_own(token);
 }
 
@@ -322,8 +385,8 @@ web::Response rotate(Database& db, Context& context, Tokens& tokens, const Reque
     return answer_own(*known);
   if (old->ends_at)
     throw Refused(409, "Token replaced",
-                  "This token was replaced, and its successor is in use; only that one can be "
-                  "replaced.");
+                  "This token ends at " + to_rfc3339(*old->ends_at) +
+                      ": it was replaced, or is a job's. It cannot be replaced (again).");
   refuse_configured(context, asked.sha256);
   if (storage::count_runner_tokens(db, old->enrolment, now - std::chrono::hours(24)) >= most_tokens)
     throw Refused(429, "Too many tokens",
@@ -441,7 +504,7 @@ void add_admin_routes(Routes& routes, Tokens& tokens) {
 
 void add_runner_routes(Routes& routes, Tokens& tokens) {
   Context& context = routes.context;
-  constexpr std::size_t body_bytes = 1 << 12;
+  constexpr std::size_t body_bytes = longest_jwt + (1 << 12);
   routes.write(
       {.path = "/api/v1/agent/enrol",
        .id = "enrol",
@@ -450,9 +513,12 @@ void add_runner_routes(Routes& routes, Tokens& tokens) {
        .role = web::Role::none,
        .body = Body{enrol_request().schema()},
        .answers = {{.schema = own_token().schema()}},
-       .problems = {{403, "EnrolmentRefused",
-                     "The one-time token is unknown, used, expired, revoked, or for another name."},
-                    {409, "NameOrTokenTaken", "The name or the token is taken."}}},
+       .problems =
+           {{403, "EnrolmentRefused",
+             "The one-time token is unknown, used, expired, revoked, or for another name; or a "
+             "JWT lets nobody in."},
+            {503, "KeysNotHereYet", "The issuer's keys are being fetched."},
+            {409, "NameOrTokenTaken", "The name or the token is taken."}}},
       [&context, &tokens](Database& db, const Request& request) {
         return enrol(db, context, tokens, request);
       },

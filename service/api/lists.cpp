@@ -118,6 +118,7 @@ void add_regressions(Routes& routes) {
   const auto changed = time_query("changed_since", "Changed at or after this time.");
   const auto commit = commit_name_query("commit", "Among the culprit's commits.");
   const auto machine = id_query<MachineId>("machine", "Seen on this machine class.");
+  const auto series = id_query<SeriesId>("series", "Shown by this series.");
   const auto counted = counted_query();
   const auto progress = enum_query<Progress>(
       "progress", "Whose state says so: `waiting` is for a person or the outbox.");
@@ -136,13 +137,14 @@ void add_regressions(Routes& routes) {
     if (const auto given = commit(request))
       filter.commit = commit_called(db, commits, *given, commit.name);
     filter.machine = machine(request);
+    filter.series = series(request);
     filter.states = states_asked_for(counted(request), progress(request));
     if (const auto name = author(request)) filter.commits = blamed_commits_of(db, commits, *name);
     return storage::list_regressions(db, filter, page);
   };
   routes.list("regressions", "Regressions", regression_row(), regressions,
-              with_workloads({state, metric, since, changed, issue, commit, machine, counted,
-                              progress, author}));
+              with_workloads({state, metric, since, changed, issue, commit, machine, series,
+                              counted, progress, author}));
   routes.one<Regression, RegressionId>("regressions", "One regression with its history",
                                        "regression", regression_detail(), storage::find_regression);
   const auto regression =

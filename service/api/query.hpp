@@ -2,11 +2,15 @@
 // what is Refused (400). And ids in paths (404). Internal to the API.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "service/api/document.hpp"
 #include "service/api/respond.hpp"
@@ -96,5 +100,23 @@ Query<std::int64_t> cursor_query();
 // The parameters `limit` and `cursor` of a list in pages.
 std::vector<Parameter> paging();
 storage::PageRequest page_request(const web::Request& request);
+
+// One page of a list that is in memory: what comes after the item with the cursor's id, or its
+// beginning. A cursor that names nothing gives an empty page.
+template <class T, class IdOf>
+storage::Page<T> page_of(std::vector<T> all, const storage::PageRequest& asked, IdOf id_of) {
+  auto first = all.begin();
+  if (asked.before) {
+    first = std::find_if(all.begin(), all.end(),
+                         [&](const T& item) { return id_of(item) == *asked.before; });
+    if (first != all.end()) ++first;
+  }
+  storage::Page<T> page;
+  const bool is_last_page = all.end() - first <= asked.limit;
+  page.items.assign(std::make_move_iterator(first),
+                    std::make_move_iterator(is_last_page ? all.end() : first + asked.limit));
+  if (!is_last_page) page.next = id_of(page.items.back());
+  return page;
+}
 
 }  // namespace nightjar::service::api

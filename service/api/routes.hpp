@@ -102,6 +102,7 @@ class Routes {
 void add_list_routes(Routes& routes);        // builds to audit
 void add_evidence_routes(Routes& routes);    // of a verdict, to judge again
 void add_comparison_routes(Routes& routes);  // /compare, /series/{id}/points
+void add_beside_routes(Routes& routes);      // machine classes, and a release beside a nightly
 void add_series_history_routes(Routes& routes);
 void add_calibration_routes(Routes& routes);
 void add_trust_routes(Routes& routes);

@@ -27,7 +27,7 @@ std::optional<web::Principal> configured_principal(const std::vector<TokenConfig
 }
 
 Tokens::Tokens(const Config& config, const Clock& clock)
-    : configured_(config.tokens), clock_(clock) {}
+    : configured_(config.tokens), clock_(clock), issuers_(config.oidc) {}
 
 std::optional<web::Principal> Tokens::principal_of(std::string_view token) const {
   const Sha256 hash = web::sha256(token);
@@ -44,7 +44,7 @@ std::optional<web::Principal> Tokens::principal_of(std::string_view token) const
   using enum storage::RunnerTokenState;
   const auto state = state_of(own->second, clock_.now());
   if (state == ended || state == revoked) return std::nullopt;
-  if (state == unused && first_use) first_use(hash);
+  if (!own->second.used_at && first_use) first_use(hash);
   return web::Principal{principal_of_runner(own->second.runner),
                         own->second.builder ? web::Role::builder : web::Role::runner};
 }

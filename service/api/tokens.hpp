@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "service/config.hpp"
+#include "service/issuers.hpp"
 #include "storage/tokens.hpp"
 #include "web/server/server.hpp"
 
@@ -43,6 +44,8 @@ class Tokens {
   std::optional<web::Principal> principal_of(std::string_view token) const;
   // Takes the place of all that was loaded before.
   void load(const storage::Database& db);
+  // Whom the token of a job or a pod lets in.
+  Issuers& issuers() { return issuers_; }
   // Called for each request with a token that was loaded as not used yet.
   void on_first_use(std::function<void(const Sha256&)> callback);
 
@@ -50,6 +53,7 @@ class Tokens {
   using Enrolled = std::map<Sha256, storage::RunnerToken>;
   const std::vector<TokenConfig> configured_;
   const Clock& clock_;
+  Issuers issuers_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Enrolled> enrolled_ = std::make_shared<Enrolled>();
   std::function<void(const Sha256&)> first_use_;

@@ -4,7 +4,6 @@
 
 #include "service/cli/failure.hpp"
 #include "service/cli/metric_direction.hpp"
-#include "service/cli/search_answer.hpp"
 
 namespace nightjar::cli {
 
@@ -114,6 +113,11 @@ void Benchmarks::restore(const SavedSearch& saved) {
   for (std::size_t i = 0; i < saved.parts.size(); ++i)
     if (const auto part = find(saved.parts[i].subject.benchmark))
       shared_.restore(*part, saved.parts[i].answered_after, saved.parts[i].runs_for_others);
+}
+
+BisectOptions options_for(const SearchSubject& subject, BisectOptions options) {
+  if (options.direction.empty() && subject.more_is_better) options.direction = "higher";
+  return options;
 }
 
 }  // namespace nightjar::cli

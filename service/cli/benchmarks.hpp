@@ -1,5 +1,5 @@
 // The benchmarks of a search: which there are, what each run gave them, and what is kept of that.
-// Used by `bisect run`.
+// Used by search_loop.hpp.
 #pragma once
 
 #include <optional>
@@ -51,5 +51,8 @@ class Benchmarks {
   std::vector<SavedRun> runs_;
   std::vector<int> untestable_;
 };
+
+// The options with the direction of a benchmark: the user's word comes before the format's.
+BisectOptions options_for(const SearchSubject& subject, BisectOptions options);
 
 }  // namespace nightjar::cli

@@ -11,13 +11,15 @@
 namespace nightjar::cli {
 
 struct BisectOptions {
+  std::string package;  // versions of this one are searched; empty: commits of a repository
   std::filesystem::path repository = ".";
-  std::string good, bad;  // revisions
+  std::string good, bad;  // revisions, or versions
   std::string measure;    // gives a number where `source` says, or fails; 125: untestable
   MeasureSource source;
   std::vector<std::string> only;   // globs of the benchmarks that count; empty: all
   std::string build;               // once a commit; failure: untestable. Empty: nothing to build
   std::vector<std::string> paths;  // only commits that changed one of them; empty: all commits
+  bool into_merges = false;        // a culprit that is a merge: go on in what it brought
   double threshold = .07;
   // Which number is better, "lower" or "higher". Empty: as the measure's format says, or lower.
   std::string direction;
@@ -48,6 +50,8 @@ inline bool seeks_failures(const BisectOptions& options) {
   return options.find == "broken";
 }
 
+// Before anything is done: throws BadInput for options that make no search.
+void check_options(const BisectOptions& options);
 // Searches and prints the answer; returns 0 for a culprit, 1 for none or after `stop`. Throws
 // BadInput and Broken. Progress goes to standard error.
 int bisect_run(const BisectOptions& options, std::stop_token stop);

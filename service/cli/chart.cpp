@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "service/cli/bench.hpp"
+
 namespace nightjar::cli {
 namespace {
 
@@ -21,7 +23,7 @@ std::string headline(const bisect::Belief& belief, std::size_t runs) {
 }
 
 std::string cell_name(const bisect::CellMass& cell, const std::vector<std::string>& commits) {
-  std::string name = commits.at(static_cast<std::size_t>(cell.first)).substr(0, 12);
+  std::string name = short_name(commits.at(static_cast<std::size_t>(cell.first)));
   if (cell.last > cell.first)
     name += " and " + std::to_string(cell.last - cell.first) + " after it";
   return name;

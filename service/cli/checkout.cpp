@@ -1,5 +1,6 @@
 #include "service/cli/checkout.hpp"
 
+#include <iterator>
 #include <sstream>
 
 #include "service/cli/failure.hpp"
@@ -37,6 +38,12 @@ std::string SourceRepository::answer(std::vector<std::string> arguments) const {
   return without_line_end(outcome.output);
 }
 
+std::vector<std::string> SourceRepository::words_in_answer(
+    std::vector<std::string> arguments) const {
+  std::istringstream words(answer(std::move(arguments)));
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
 bool SourceRepository::is_shallow() const {
   return fs::exists(folders_.common / "shallow");
 }
@@ -63,38 +70,39 @@ bool SourceRepository::is_ancestor(const std::string& older, const std::string& 
   return outcome.exit_code == 0;
 }
 
+// Why there is no first-parent history from `good` to `bad`.
+void SourceRepository::refuse_ends(const std::string& good, const std::string& bad,
+                                   const std::string& attempt) const {
+  if (is_ancestor(good, bad))
+    throw BadInput(
+        attempt +
+        "the good end is not on the bad end's first-parent history; give the merge before it");
+  if (is_ancestor(bad, good))
+    throw BadInput(attempt + "the good end comes after the bad one; are --good and --bad swapped?");
+  if (is_shallow())
+    throw BadInput(
+        attempt +
+        "the clone is shallow and lacks the history between them; run git fetch --unshallow");
+  const auto base = ask({"merge-base", good, bad});
+  if (!base.failure.empty()) throw BadInput(attempt + "they have no commit in common");
+  throw BadInput(attempt + "the good end is no ancestor of the bad one; take " +
+                 base.output.substr(0, 12) + ", where the branches part");
+}
+
 std::vector<std::string> SourceRepository::range(const std::string& good, const std::string& bad,
                                                  const std::vector<std::string>& paths) const {
   const std::string attempt =
       "cannot search from " + good.substr(0, 12) + " to " + bad.substr(0, 12) + ": ";
   if (good == bad) throw BadInput(attempt + "both ends are the same commit");
-  if (!is_ancestor(good, bad)) {
-    if (is_ancestor(bad, good))
-      throw BadInput(attempt +
-                     "the good end comes after the bad one; are --good and --bad swapped?");
-    if (is_shallow())
-      throw BadInput(
-          attempt +
-          "the clone is shallow and lacks the history between them; run git fetch --unshallow");
-    const auto base = ask({"merge-base", good, bad});
-    if (!base.failure.empty()) throw BadInput(attempt + "they have no commit in common");
-    throw BadInput(attempt + "the good end is no ancestor of the bad one; take " +
-                   base.output.substr(0, 12) + ", where the branches part");
-  }
   const auto listed = [&](const std::vector<std::string>& limits) {
     std::vector<std::string> ask{"rev-list", "--first-parent", "--reverse", good + ".." + bad,
                                  "--"};
     ask.insert(ask.end(), limits.begin(), limits.end());
-    std::istringstream lines(answer(std::move(ask)));
-    std::vector<std::string> commits;
-    for (std::string line; std::getline(lines, line);) commits.push_back(line);
-    return commits;
+    return words_in_answer(std::move(ask));
   };
-  const auto commits = listed({});
-  if (commits.empty() || answer({"rev-parse", commits.front() + "^"}) != good)
-    throw BadInput(
-        attempt +
-        "the good end is not on the bad end's first-parent history; give the merge before it");
+  auto commits = listed({});
+  const auto before = commits.empty() ? commits : parents(commits.front());
+  if (before.empty() || before.front() != good) refuse_ends(good, bad, attempt);
   if (paths.empty()) return commits;
   auto touching = listed(paths);
   if (touching.empty()) throw BadInput(attempt + "no commit in between changed a --path");
@@ -104,12 +112,34 @@ std::vector<std::string> SourceRepository::range(const std::string& good, const 
 
 CommitFacts SourceRepository::facts(const std::string& commit) const {
   std::istringstream lines(answer({"log", "-1", "--no-show-signature", "--no-color",
-                                   "--encoding=UTF-8", "--format=%as%n%an%n%s", commit}));
+                                   "--encoding=UTF-8", "--format=%P%n%as%n%an%n%s", commit}));
   CommitFacts facts;
+  std::string parents;
+  std::getline(lines, parents);
+  facts.is_merge = parents.find(' ') != std::string::npos;
   std::getline(lines, facts.date);
   std::getline(lines, facts.author);
   std::getline(lines, facts.subject);
   return facts;
+}
+
+std::vector<std::string> SourceRepository::parents(const std::string& commit) const {
+  auto ids = words_in_answer({"rev-list", "--parents", "--max-count=1", commit, "--"});
+  ids.erase(ids.begin());  // the commit itself
+  return ids;
+}
+
+MergedBranch SourceRepository::branch(const std::string& tip,
+                                      const std::vector<std::string>& known) const {
+  std::vector<std::string> ask{"rev-list", "--first-parent", tip};
+  for (const std::string& one : known) ask.push_back("^" + one);
+  ask.emplace_back("--");
+  const auto commits = words_in_answer(std::move(ask));
+  MergedBranch branch{tip, "", commits.size()};
+  if (commits.empty()) return branch;
+  const auto before = parents(commits.back());
+  if (!before.empty()) branch.point = before.front();
+  return branch;
 }
 
 }  // namespace nightjar::cli

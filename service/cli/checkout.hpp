@@ -11,8 +11,17 @@
 
 namespace nightjar::cli {
 
+// A version of a package has a subject alone.
 struct CommitFacts {
   std::string subject, author, date;  // the day it was written, 2026-08-20
+  bool is_merge = false;
+};
+
+// Commits that a merge brought, along the first parents of the branch's tip.
+struct MergedBranch {
+  std::string tip;
+  std::string point;    // the last commit before them; empty: the branch began with nothing
+  std::size_t commits;  // 0: there was nothing new in it
 };
 
 class SourceRepository {
@@ -30,11 +39,17 @@ class SourceRepository {
   std::vector<std::string> range(const std::string& good, const std::string& bad,
                                  const std::vector<std::string>& paths) const;
   CommitFacts facts(const std::string& commit) const;
+  std::vector<std::string> parents(const std::string& commit) const;
+  // What the branch that ends at `tip` has besides the histories of `known`.
+  MergedBranch branch(const std::string& tip, const std::vector<std::string>& known) const;
   const GitFolders& git_folders() const { return folders_; }
 
  private:
   git::GitOutcome ask(std::vector<std::string> arguments) const;
   std::string answer(std::vector<std::string> arguments) const;  // throws Broken
+  std::vector<std::string> words_in_answer(std::vector<std::string> arguments) const;
+  [[noreturn]] void refuse_ends(const std::string& good, const std::string& bad,
+                                const std::string& attempt) const;
   bool is_ancestor(const std::string& older, const std::string& newer) const;
   bool is_shallow() const;
 

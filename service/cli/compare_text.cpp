@@ -158,7 +158,7 @@ std::string junit_case(const std::string& name, const std::string& element,
 }  // namespace
 
 std::string compared_markdown(const ComparedMetrics& compared) {
-  const std::string items = items_text(compared, true);
+  std::string items = items_text(compared, true);
   if (compared.rows.empty()) return items;
   return table_text(rows_table(compared.rows), true) + (items.empty() ? "" : "\n" + items);
 }

@@ -100,10 +100,16 @@ void GitFolderPattern::borrow(const GitFolders& source, const fs::path& name) {
   std::ofstream(folder / "packed-refs")
       << listing(source.own, {"for-each-ref", "--format=%(objectname) %(refname)", "refs/tags",
                               "refs/replace"});
-  // git asks what a submodule has before it fetches what that should have.
-  const auto head = ask_git(place_of_git_folder(source.own), {"rev-parse", "--verify", "HEAD"},
-                            Reach::reads, stop_);
-  std::ofstream(folder / "HEAD") << (head.failure.empty() ? head.output : "ref: refs/heads/main\n");
+  // git asks what a submodule has before it fetches what that should have. A work tree's own HEAD
+  // comes with its commit.
+  if (!name.empty()) {
+    const auto head = ask_git(place_of_git_folder(source.own), {"rev-parse", "--verify", "HEAD"},
+                              Reach::reads, stop_);
+    std::ofstream(folder / "HEAD")
+        << (head.failure.empty() ? head.output : "ref: refs/heads/main\n");
+  } else {
+    std::ofstream(folder / "HEAD") << "ref: refs/heads/main\n";
+  }
   std::ofstream(folder / "config") << config_text(own_settings({}));
   const std::vector<std::string> list{"config", "--list", "-z", "--includes"};
   auto entries = carried(parse_config(listing(source.own, list)),

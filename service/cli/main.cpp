@@ -12,6 +12,7 @@
 #include "runner/process/stop_on_signal.hpp"
 #include "service/cli/bench_files.hpp"
 #include "service/cli/bisect_run.hpp"
+#include "service/cli/bisect_versions.hpp"
 #include "service/cli/compare.hpp"
 #include "service/cli/describe_program.hpp"
 #include "service/cli/detect.hpp"
@@ -42,6 +43,7 @@ struct Commands {
   DetectOptions detect;
   CompareOptions compare;
   BisectOptions bisect;
+  UvOptions uv;
   VerifyOptions verify;
   SummaryOptions summary;
   RepeatOptions repeat;
@@ -52,8 +54,8 @@ struct Commands {
   bool json_version = false;
   std::string threshold = "7%", direction = "lower", fail_on, sort = "name", at_least;
   std::vector<std::string> thresholds;  // of `compare`: for all metrics, or "GLOB=SHARE"
-  CLI::App *detect_command, *compare_command, *bisect_command, *run_command, *verify_command,
-      *summary_command, *repeat_command, *profile_diff_command;
+  CLI::App *detect_command, *compare_command, *bisect_command, *run_command, *versions_command,
+      *verify_command, *summary_command, *repeat_command, *profile_diff_command;
 
   Commands() {
     // Before --version, whose text depends on it.
@@ -169,56 +171,90 @@ struct Commands {
         "Searched is the first-parent history from good to bad. The repository is never modified.\n"
         "Exit codes: 0 culprit found, 1 none, or interrupted, 2 wrong use, 3 something broke.");
     run_command->add_option("--repo", bisect.repository, "git repository")->capture_default_str();
-    run_command->add_option("--good", bisect.good, "revision that is still good")->required();
-    run_command->add_option("--bad", bisect.bad, "revision that is bad")->required();
-    run_command
-        ->add_option("--measure", bisect.measure, "command; prints a number as its last line")
-        ->required();
+    add_ends(*run_command, "revision");
     run_command->add_option("--measure-file", bisect.source.file,
                             "file, or folder, in the work tree that --measure writes its numbers "
                             "to, in place of its last line");
-    run_command->add_option("--value", bisect.source.value,
-                            "where in that JSON the number is, such as results.0.median");
-    run_command
-        ->add_option("--measure-format", bisect.source.format,
-                     "benchmark program that wrote it (recognised by its content)")
-        ->check(CLI::IsMember(bench_formats()));
-    run_command->add_option("--only", bisect.only, "benchmarks that count; a glob, repeatable")
-        ->allow_extra_args(false);
     run_command->add_option("--build", bisect.build, "command; runs once a commit");
     run_command
         ->add_option("--path", bisect.paths,
                      "only commits that changed something there; repeatable")
         ->allow_extra_args(false);
-    run_command->add_option("--threshold", threshold, "smallest change to blame for")
-        ->capture_default_str();
-    run_command
-        ->add_option("--direction", direction, "which number is better; higher for a throughput")
-        ->check(CLI::IsMember({"lower", "higher"}))
-        ->capture_default_str();
-    run_command
-        ->add_option("--find", bisect.find,
-                     "what to search for: what made it worse, or better; broken: since when "
-                     "--measure fails, or\nfails more often (exit status, time-outs)")
-        ->check(CLI::IsMember({"worse", "better", "broken"}))
-        ->capture_default_str();
-    run_command
-        ->add_option("--max-runs", bisect.max_runs,
-                     "budget; the search ends undecided when it is spent")
-        ->check(CLI::Range(10, 1'000'000))
-        ->capture_default_str();
+    run_command->add_flag("--into-merges", bisect.into_merges,
+                          "if a merge is to blame, go on in the branch that it brought");
     run_command->add_option("--jobs", bisect.jobs, "builds at once; measuring stays one at a time")
         ->check(CLI::Range(1, 64))
         ->capture_default_str();
-    run_command
-        ->add_option("--timeout", bisect.timeout_seconds, "seconds that one command may take")
+    add_rules(*run_command);
+    add_versions();
+  }
+
+  void add_versions() {
+    versions_command =
+        bisect_command->add_subcommand("versions", "The same search over releases of a package");
+    versions_command->footer(
+        "Example: which release of numpy made it slower?\n"
+        "  nightjar bisect versions --package numpy --good 2.2 --bad 2.3 \\\n"
+        "    --measure 'python bench.py | tail -1' --state search.json\n"
+        "uv makes an environment for each version. --measure runs in this folder with that "
+        "environment first\n"
+        "in PATH, and finds the version in $NIGHTJAR_VERSION. Yanked releases and, without --pre, "
+        "pre-releases\n"
+        "are left out. Exit codes are those of `nightjar bisect run`.");
+    versions_command->add_option("--package", bisect.package, "name of the package")->required();
+    add_ends(*versions_command, "version");
+    versions_command->add_option("--python", uv.python,
+                                 "Python of the environments, a version or a path");
+    versions_command->add_option("--index", uv.index,
+                                 "index of packages, or a folder of wheels, in place of uv's");
+    versions_command->add_option("--with", uv.with, "what the measure needs besides; repeatable")
+        ->allow_extra_args(false);
+    versions_command->add_flag("--pre", uv.pre_releases, "also pre-releases in between");
+    versions_command->add_option("--uv", uv.program, "the program uv")->capture_default_str();
+    add_rules(*versions_command);
+  }
+
+  // What is searched between, and by which number.
+  void add_ends(CLI::App& command, const std::string& what) {
+    command.add_option("--good", bisect.good, what + " that is still good")->required();
+    command.add_option("--bad", bisect.bad, what + " that is bad")->required();
+    command.add_option("--measure", bisect.measure, "command; prints a number as its last line")
+        ->required();
+    command.add_option("--value", bisect.source.value,
+                       "where in the JSON of --measure the number is, such as results.0.median");
+    command
+        .add_option("--measure-format", bisect.source.format,
+                    "benchmark program that wrote it (recognised by its content)")
+        ->check(CLI::IsMember(bench_formats()));
+    command.add_option("--only", bisect.only, "benchmarks that count; a glob, repeatable")
+        ->allow_extra_args(false);
+  }
+
+  // What a search believes, and where it is shown and kept.
+  void add_rules(CLI::App& command) {
+    command.add_option("--threshold", threshold, "smallest change to blame for")
+        ->capture_default_str();
+    command.add_option("--direction", direction, "which number is better; higher for a throughput")
+        ->check(CLI::IsMember({"lower", "higher"}))
+        ->capture_default_str();
+    command
+        .add_option("--find", bisect.find,
+                    "what to search for: what made it worse, or better; broken: since when "
+                    "--measure fails, or\nfails more often (exit status, time-outs)")
+        ->check(CLI::IsMember({"worse", "better", "broken"}))
+        ->capture_default_str();
+    command
+        .add_option("--max-runs", bisect.max_runs,
+                    "budget; the search ends undecided when it is spent")
+        ->check(CLI::Range(10, 1'000'000))
+        ->capture_default_str();
+    command.add_option("--timeout", bisect.timeout_seconds, "seconds that one command may take")
         ->check(CLI::Range(0.01, 1e6))
         ->capture_default_str();
-    run_command->add_option("--state", bisect.state,
-                            "file to keep the search in, and to go on from");
-    run_command->add_option("--html", bisect.html,
-                            "file to draw the search in, for a browser, while it runs");
-    run_command->add_flag("--json", bisect.json);
+    command.add_option("--state", bisect.state, "file to keep the search in, and to go on from");
+    command.add_option("--html", bisect.html,
+                       "file to draw the search in, for a browser, while it runs");
+    command.add_flag("--json", bisect.json);
   }
 
   void add_verify() {
@@ -283,8 +319,9 @@ struct Commands {
       throw BadInput(
           "--json before a command goes with --version alone; write it behind the command");
     detect.policy.threshold = bisect.threshold = share(threshold);
-    if (run_command->count("--direction") > 0) bisect.direction = direction;
-    if (seeks_failures(bisect) && run_command->count("--threshold") == 0)
+    const CLI::App* search_command = *versions_command ? versions_command : run_command;
+    if (search_command->count("--direction") > 0) bisect.direction = direction;
+    if (seeks_failures(bisect) && search_command->count("--threshold") == 0)
       bisect.threshold = kLeastRiseOfFailures;
     if (direction == "higher") detect.policy.direction = Direction::higher_is_better;
     detect.fail_on_worse = compare.fail_on_worse = fail_on == "worse";
@@ -298,6 +335,7 @@ struct Commands {
     if (*repeat_command) return cli::repeat(repeat);
     if (*summary_command) return cli::summary(summary);
     const runner::StopOnSignal stop;
+    if (*versions_command) return bisect_versions(bisect, uv, stop.token());
     return bisect_run(bisect, stop.token());
   }
 };

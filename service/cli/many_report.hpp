@@ -1,4 +1,4 @@
-// What a search found for several benchmarks at once. Used by `bisect run`.
+// What a search found for several benchmarks at once. Used by `bisect run` and `bisect versions`.
 #pragma once
 
 #include <string>

@@ -1,6 +1,8 @@
 #include "service/cli/progress_file.hpp"
 
+#include <cerrno>
 #include <cstdlib>
+#include <fstream>
 #include <system_error>
 
 #include "service/cli/failure.hpp"
@@ -26,14 +28,16 @@ json name_json(const SearchName& name) {
           {"measure-file", name.measure_file},
           {"value", name.value},
           {"measure-format", name.measure_format},
-          {"only", name.only}};
+          {"only", name.only},
+          {"package", name.package},
+          {"python", name.python}};
 }
 
 // Files of earlier versions lack what could not be chosen then.
 json stored_name(const json& root) {
-  json name{{"direction", "lower"}, {"find", "worse"}, {"path", json::array()},
-            {"measure-file", ""},   {"value", ""},     {"measure-format", ""},
-            {"only", json::array()}};
+  json name{{"direction", "lower"},  {"find", "worse"}, {"path", json::array()},
+            {"measure-file", ""},    {"value", ""},     {"measure-format", ""},
+            {"only", json::array()}, {"package", ""},   {"python", ""}};
   name.update(root.at("search"));
   return name;
 }
@@ -83,10 +87,42 @@ SavedRun run_in(const json& one) {
   return run;
 }
 
+json search_json(const SavedSearch& search) {
+  const bool has_names = search.parts.size() != 1 || !search.parts[0].subject.benchmark.empty();
+  json runs = json::array(), benchmarks = json::array();
+  for (const SavedRun& run : search.runs) runs.push_back(run_json(run, has_names));
+  for (const SavedPart& part : search.parts) benchmarks.push_back(part_json(part));
+  json out{{"runs", runs}, {"untestable", search.untestable}};
+  if (has_names) out["benchmarks"] = benchmarks;
+  return out;
+}
+
+SavedSearch search_in(const json& stored) {
+  SavedSearch search;
+  if (const auto found = stored.find("benchmarks"); found != stored.end())
+    for (const json& one : *found) search.parts.push_back(part_in(one));
+  else
+    search.parts.emplace_back();
+  for (const json& run : stored.at("runs")) search.runs.push_back(run_in(run));
+  for (const json& commit : stored.at("untestable"))
+    search.untestable.push_back(parse_json(commit, Parsed<int>{}));
+  return search;
+}
+
 bool lies_in(const fs::path& folder, const fs::path& inner) {
   const auto relative =
       fs::weakly_canonical(inner).lexically_relative(fs::weakly_canonical(folder));
   return !relative.empty() && *relative.begin() != "..";
+}
+
+// Whoever reads sees the old text or the new one; when the disk has it is not waited for.
+void replace_file(const fs::path& file, const std::string& text) {
+  fs::path beside = file;
+  beside += ".part";
+  std::ofstream out(beside, std::ios::trunc);
+  if (!(out << text << std::flush))
+    throw std::system_error(errno, std::generic_category(), "cannot write " + beside.string());
+  fs::rename(beside, file);
 }
 
 // Empty if the environment names none.
@@ -107,18 +143,8 @@ fs::path usual_place(const SearchName& name, const GitFolders& repository) {
   const fs::path folder = folder_of_states();
   if (folder.empty()) return {};
   for (const fs::path& inside : {repository.base, repository.own, repository.common})
-    if (lies_in(inside, folder)) return {};
+    if (!inside.empty() && lies_in(inside, folder)) return {};
   return folder / ("bisect-" + digest_of(name_json(name).dump()).str().substr(0, 16) + ".json");
-}
-
-bool save_if_possible(const fs::path& file, const SearchName& name, const SavedSearch& search) {
-  try {
-    fs::create_directories(file.parent_path());
-    save_progress(file, name, search);
-    return true;
-  } catch (const std::system_error&) {
-    return false;
-  }
 }
 
 void require_place_for(const std::filesystem::path& file) {
@@ -130,36 +156,37 @@ void require_place_for(const std::filesystem::path& file) {
                    ": it is no regular file; name another");
 }
 
-SavedSearch load_progress(const std::filesystem::path& file, const SearchName& name) {
+Progress load_progress(const fs::path& file, const SearchName& name) {
   const auto text = read_file(file);
-  SavedSearch search;
-  if (!text) return search;
+  if (!text || text->empty()) return {};  // what a power failure may leave
   const std::string attempt = "cannot go on with " + file.string() + ": ";
   const json root = parse_foreign(*text);
   try {
     refuse_another(stored_name(root), name_json(name), attempt);
-    if (const auto found = root.find("benchmarks"); found != root.end())
-      for (const json& one : *found) search.parts.push_back(part_in(one));
-    else
-      search.parts.emplace_back();
-    for (const json& run : root.at("runs")) search.runs.push_back(run_in(run));
-    for (const json& commit : root.at("untestable"))
-      search.untestable.push_back(parse_json(commit, Parsed<int>{}));
+    Progress progress{{{name.good, name.bad}, search_in(root)}};
+    for (const json& inner : root.value("inside_merges", json::array()))
+      progress[{inner.at("good"), inner.at("bad")}] = search_in(inner);
+    return progress;
   } catch (const json::exception&) {
     throw BadInput(attempt + "it is no state file of nightjar bisect run; remove it to start over");
   }
-  return search;
 }
 
-void save_progress(const std::filesystem::path& file, const SearchName& name,
-                   const SavedSearch& search) {
-  const bool has_names = search.parts.size() != 1 || !search.parts[0].subject.benchmark.empty();
-  json runs = json::array(), benchmarks = json::array();
-  for (const SavedRun& run : search.runs) runs.push_back(run_json(run, has_names));
-  for (const SavedPart& part : search.parts) benchmarks.push_back(part_json(part));
-  json root{{"search", name_json(name)}, {"runs", runs}, {"untestable", search.untestable}};
-  if (has_names) root["benchmarks"] = benchmarks;
-  write_durably(file, root.dump(1) + "\n");
+void save_progress(const fs::path& file, const SearchName& name, const Progress& progress,
+                   bool durably) {
+  json root{{"search", name_json(name)}}, inside = json::array();
+  for (const auto& [ends, search] : progress) {
+    json one = search_json(search);
+    if (ends == SearchEnds{name.good, name.bad}) {
+      root.update(one);
+      continue;
+    }
+    one.update({{"good", ends.good}, {"bad", ends.bad}});
+    inside.push_back(one);
+  }
+  if (!inside.empty()) root["inside_merges"] = inside;
+  const std::string text = root.dump(1) + "\n";
+  durably ? write_durably(file, text) : replace_file(file, text);
 }
 
 }  // namespace nightjar::cli

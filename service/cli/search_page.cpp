@@ -5,6 +5,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "service/cli/bench.hpp"
 #include "service/cli/failure.hpp"
 #include "service/cli/quantity_text.hpp"
 #include "storage/base/files.hpp"
@@ -64,7 +65,7 @@ class SearchPicture {
  private:
   std::size_t last() const { return page_.commits.size() - 1; }
   std::string short_name(std::size_t commit) const {
-    return page_.commits.at(commit).substr(0, 12);
+    return cli::short_name(page_.commits.at(commit));
   }
   double x(double commit) const {
     const double all = static_cast<double>(std::max<std::size_t>(last(), 1));

@@ -31,7 +31,10 @@ json steps_json(const std::vector<ReportedStep>& steps, bool of_failures) {
   for (const ReportedStep& step : steps) {
     json facts = json::array();
     for (const CommitFacts& one : step.facts)
-      facts.push_back({{"subject", one.subject}, {"author", one.author}, {"date", one.date}});
+      facts.push_back({{"subject", one.subject},
+                       {"author", one.author},
+                       {"date", one.date},
+                       {"is_merge", one.is_merge}});
     list.push_back(
         {{"commits", step.commits},
          {"facts", facts},
@@ -58,6 +61,31 @@ json ends_json(const std::optional<Ends>& ends, bool of_failures) {
           {"smallest_seen", ends->smallest_seen}};
 }
 
+const char* blamed_word(MergeFinding::Blamed blamed) {
+  switch (blamed) {
+    case MergeFinding::Blamed::branch:
+      return "branch";
+    case MergeFinding::Blamed::merge:
+      return "merge";
+    case MergeFinding::Blamed::nobody:
+      break;
+  }
+  return "nobody";
+}
+
+json merges_json(const std::vector<MergeFinding>& merges) {
+  json list = json::array();
+  for (const MergeFinding& one : merges) {
+    json branches = json::array();
+    for (const SearchReport& branch : one.branches) branches.push_back(report_object(branch));
+    list.push_back({{"merge", one.merge},
+                    {"blamed", blamed_word(one.blamed)},
+                    {"reason", one.reason},
+                    {"branches", branches}});
+  }
+  return list;
+}
+
 }  // namespace
 
 json report_object(const SearchReport& report) {
@@ -67,11 +95,14 @@ json report_object(const SearchReport& report) {
   const bool several = report.outcome == SearchOutcome::several_small;
   const bool of_failures = seeks_failures(report.options);
   const json named = steps_json(report.named, of_failures), none = json::array();
+  const std::string& package = report.options.package;
+  const json of_package = package.empty() ? json() : json(package);
   json out{{"outcome", name_of(report.outcome)},
            {"culprits", several ? none : named},
            {"contributors", several ? named : none},
            {"smaller_steps", steps_json(report.smaller, of_failures)},
            {"ends", ends_json(report.ends, of_failures)},
+           {"package", of_package},
            {"good", report.good},
            {"bad", report.bad},
            {"threshold", report.options.threshold},
@@ -89,8 +120,10 @@ json report_object(const SearchReport& report) {
 }
 
 std::string report_json(const SearchReport& report) {
+  json out = report_object(report);
+  out["inside_merges"] = merges_json(report.inside_merges);
   // A commit's author may have written no UTF-8.
-  return report_object(report).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return out.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 std::string opposite_change(const Ends& ends, const BisectOptions& options) {

@@ -22,6 +22,8 @@ struct ReportedStep {
   std::optional<LevelEstimate> before, after;  // on both sides of the cell
 };
 
+struct MergeFinding;
+
 struct SearchReport {
   BisectOptions options;
   bisect::SearchOutcome outcome;
@@ -36,10 +38,26 @@ struct SearchReport {
     double probability = 0;
   };
   std::vector<Share> posterior;
-  std::filesystem::path kept;                 // the file with what was measured; empty: none
-  std::optional<SearchSubject> subject = {};  // if the measure's format names it
+  std::filesystem::path kept;               // the file with what was measured; empty: none
+  std::optional<SearchSubject> subject;     // if the measure's format names it
+  bool is_one_of_several = false;           // the search had more benchmarks
+  std::vector<MergeFinding> inside_merges;  // the outer ones first
 };
 
+// Who is to blame for the step at a merge, after its branches were searched by themselves.
+struct MergeFinding {
+  enum class Blamed {
+    branch,  // commits of the branch, or a merge inside it
+    merge,   // the merge itself
+    nobody,  // a merge inside a branch brought what the outer history had already
+  };
+  std::string merge;
+  Blamed blamed = Blamed::merge;
+  std::string reason;                  // a sentence
+  std::vector<SearchReport> branches;  // a search for each parent that brought commits
+};
+
+// Without what is inside merges.
 nlohmann::json report_object(const SearchReport& report);
 std::string report_json(const SearchReport& report);
 std::string report_text(const SearchReport& report);

@@ -46,17 +46,21 @@ std::string quoted(const std::string& path) {
 }
 
 std::string show_command(const ReportedStep& step, const SearchReport& report) {
+  if (!report.options.package.empty())
+    return "uv pip install " + report.options.package + "==" + step.commits.front();
   const std::string git = "git -C " + quoted(report.options.repository.string());
   if (step.commits.size() == 1) return git + " show " + step.commits[0].substr(0, 12);
   return git + " log -p " + step.commits.front().substr(0, 12) + "^.." +
-         step.commits.back().substr(0, 12);
+         short_name(step.commits.back());
 }
 
 std::string step_text(const ReportedStep& step, const SearchReport& report) {
   std::string text;
-  for (std::size_t i = 0; i < step.commits.size(); ++i)
-    text += step.commits[i] + " " + step.facts[i].subject + "\n  " + step.facts[i].author + ", " +
-            step.facts[i].date + "\n";
+  for (std::size_t i = 0; i < step.commits.size(); ++i) {
+    const CommitFacts& facts = step.facts[i];
+    text += (facts.author.empty() ? "" : step.commits[i] + " ") + facts.subject + "\n";
+    if (!facts.author.empty()) text += "  " + facts.author + ", " + facts.date + "\n";
+  }
   const bool of_failures = seeks_failures(report.options);
   const auto shown = [&](const LevelEstimate& level) {
     return of_failures ? rate_text(level) : level_text(level, report);
@@ -70,8 +74,9 @@ std::string step_text(const ReportedStep& step, const SearchReport& report) {
 }
 
 std::string smaller_text(const ReportedStep& step) {
-  return change_text(change_of(step)) + " at " + step.commits.back().substr(0, 12) + " " +
-         step.facts.back().subject;
+  const CommitFacts& last = step.facts.back();
+  return change_text(change_of(step)) + " at " +
+         (last.author.empty() ? "" : short_name(step.commits.back()) + " ") + last.subject;
 }
 
 const ReportedStep& largest_of(const std::vector<ReportedStep>& steps) {
@@ -82,7 +87,7 @@ const ReportedStep& largest_of(const std::vector<ReportedStep>& steps) {
 
 std::string end_text(const char* name, const std::string& commit, const LevelEstimate& level,
                      const SearchReport& report) {
-  return std::string("  ") + name + " " + commit.substr(0, 12) + ": " + level_text(level, report) +
+  return std::string("  ") + name + " " + short_name(commit) + ": " + level_text(level, report) +
          ", " + std::to_string(level.runs) + " runs\n";
 }
 
@@ -91,9 +96,9 @@ std::string ends_text(const SearchReport& report) {
   if (!report.ends) return "";
   const Ends& ends = *report.ends;
   if (seeks_failures(report.options))
-    return "  good end " + report.good.substr(0, 12) + ": " + rate_text(ends.good) +
-           "\n  bad end  " + report.bad.substr(0, 12) + ": " + rate_text(ends.bad) +
-           "\n  a test that fails in " + percent_text(smallest_rate_seen(ends.bad.runs)) +
+    return "  good end " + short_name(report.good) + ": " + rate_text(ends.good) + "\n  bad end  " +
+           short_name(report.bad) + ": " + rate_text(ends.bad) + "\n  a test that fails in " +
+           percent_text(smallest_rate_seen(ends.bad.runs)) +
            " of runs would have failed here with probability .9\n";
   const double smallest = ends.smallest_seen;
   const std::string sight =
@@ -132,6 +137,17 @@ std::string advice(const SearchReport& report) {
   if (report.outcome == SearchOutcome::below_threshold && !report.smaller.empty())
     return "to have it named: --threshold " +
            threshold_under(change_of(largest_of(report.smaller))) + "\n";
+  const bool into_merge =
+      report.outcome == SearchOutcome::culprit && !report.options.into_merges &&
+      std::any_of(report.named.begin(), report.named.end(), [](const ReportedStep& step) {
+        return step.facts.size() == 1 && step.facts.front().is_merge;
+      });
+  if (into_merge)
+    return "to go on in what the merge brought: the same command " +
+           (report.is_one_of_several
+                ? "for this benchmark alone: --only " + quoted(report.subject->benchmark) + " "
+                : std::string("with ")) +
+           "--into-merges\n";
   if (report.outcome == SearchOutcome::inconclusive &&
       static_cast<int>(report.runs) >= report.options.max_runs)
     return "to go on: the same command with --max-runs " +
@@ -176,6 +192,19 @@ std::string wrapped(const std::string& text) {
   return out + line + "\n";
 }
 
+// What its branches came to, and whether the merge itself is to blame.
+std::string merge_text(const MergeFinding& finding) {
+  const std::string merge = "the merge " + short_name(finding.merge);
+  std::string text;
+  for (const SearchReport& branch : finding.branches)
+    text += "inside " + merge + ", from " + short_name(branch.good) + " to " +
+            short_name(branch.bad) + ":\n" + report_text(branch);
+  if (finding.blamed == MergeFinding::Blamed::branch) return text;
+  const bool itself = finding.blamed == MergeFinding::Blamed::merge;
+  return text + wrapped(merge + (itself ? " itself is to blame: " : " is not to blame: ") +
+                        finding.reason);
+}
+
 }  // namespace
 
 std::string report_text(const SearchReport& report) {
@@ -185,7 +214,9 @@ std::string report_text(const SearchReport& report) {
   if (report.outcome != SearchOutcome::culprit) text += ends_text(report);
   std::string last = std::to_string(report.runs) + " runs";
   if (!report.options.build.empty()) last += ", " + std::to_string(report.builds) + " builds";
-  return text + wrapped(last + ": " + without_runs(report.rule, report.runs)) + advice(report);
+  text += wrapped(last + ": " + without_runs(report.rule, report.runs)) + advice(report);
+  for (const MergeFinding& merge : report.inside_merges) text += merge_text(merge);
+  return text;
 }
 
 }  // namespace nightjar::cli

@@ -15,6 +15,7 @@
 
 #include "service/cli/digits.hpp"
 #include "service/cli/failure.hpp"
+#include "storage/model/text_shape.hpp"
 #include "storage/model/time.hpp"
 
 namespace nightjar::cli {
@@ -112,12 +113,6 @@ std::optional<VersionKey> version_key(std::string_view text) {
       key.stage == 3 && key.post < 0 && key.development != std::numeric_limits<long long>::max();
   if (before_all) key.stage = -1;
   return key;
-}
-
-bool has_shape(std::string_view text, std::string_view shape) {  // 0 stands for a digit
-  return text.size() == shape.size() &&
-         std::equal(text.begin(), text.end(), shape.begin(),
-                    [](char c, char s) { return s == '0' ? is_digit(c) : c == s; });
 }
 
 bool looks_like_date(std::string_view text) {

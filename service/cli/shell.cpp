@@ -17,19 +17,15 @@ std::map<std::string, std::string> own_environment() {
   return environment;
 }
 
-Ran run_command(const std::string& command, const std::filesystem::path& folder,
-                const std::string& commit, double timeout_seconds, std::stop_token stop) {
+Ran run_command(const std::string& command, const WorkPlace& place, double timeout_seconds,
+                std::stop_token stop) {
   constexpr std::int64_t kMostOutput = 16 << 20;
   runner::ProcessSpec spec;
-  // The command's standard output goes to the pipe on descriptor 3, apart from what it says on
-  // errors.
-  spec.command = {"sh", "-c", "exec sh -c \"$1\" >&3 3>&-", "sh", command};
+  spec.command = {"sh", "-c", command};
+  spec.output_is_protocol = true;  // apart from what it says on errors
   spec.environment = own_environment();
-  spec.environment["NIGHTJAR_COMMIT"] = commit;
-  // Where a build removed its .git, git must not find a repository around the work trees.
-  std::string& ceiling = spec.environment["GIT_CEILING_DIRECTORIES"];
-  ceiling = folder.parent_path().string() + (ceiling.empty() ? "" : ":" + ceiling);
-  spec.folder = folder;
+  for (const auto& [name, value] : place.variables) spec.environment[name] = value;
+  spec.folder = place.folder;
   spec.timeout_seconds = timeout_seconds;
   spec.output_bytes = spec.protocol_bytes = kMostOutput;
   spec.processes = 1 << 16;

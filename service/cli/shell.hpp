@@ -17,9 +17,14 @@ struct Ran {
   runner::ProcessResult process;  // its `output` is standard error
   std::string output;             // standard output
 };
-// `command` by `sh -c` in `folder` with NIGHTJAR_COMMIT set. Standard output is kept apart; more
-// than 16 MiB of it, or of standard error, ends the command.
-Ran run_command(const std::string& command, const std::filesystem::path& folder,
-                const std::string& commit, double timeout_seconds, std::stop_token stop);
+// Where a command runs, and the variables that it has besides the user's.
+struct WorkPlace {
+  std::filesystem::path folder;
+  std::map<std::string, std::string> variables;
+};
+// `command` by `sh -c`. Standard output is kept apart; more than 16 MiB of it, or of standard
+// error, ends the command.
+Ran run_command(const std::string& command, const WorkPlace& place, double timeout_seconds,
+                std::stop_token stop);
 
 }  // namespace nightjar::cli

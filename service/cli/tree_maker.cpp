@@ -2,6 +2,8 @@
 
 #include "service/cli/ask_git.hpp"
 #include "service/cli/failure.hpp"
+#include "service/cli/index_file.hpp"
+#include "storage/base/files.hpp"
 #include "storage/base/foreign_text.hpp"
 
 namespace nightjar::cli {
@@ -16,6 +18,10 @@ constexpr const char* kWholeSubmodule =
     "git config core.hooksPath /dev/null && git read-tree --reset -u HEAD && "
     "missing=$(git ls-files --deleted) && if test -n \"$missing\"; then "
     "echo \"files are missing: $missing\" >&2; exit 1; fi";
+
+std::string missing_text(const std::string& path) {
+  return path.empty() ? "" : "files are missing, such as " + in_quotes(path);
+}
 
 }  // namespace
 
@@ -41,17 +47,25 @@ std::string TreeMaker::make(const std::string& commit, const fs::path& folder) {
 }
 
 std::string TreeMaker::fill(const std::string& commit, const fs::path& folder) {
-  const auto place = place_of(folder);
+  auto place = place_of(folder);
+  // The index is written as missing_file() reads it.
+  for (const char* setting : {"index.version=2", "feature.manyFiles=false", "core.splitIndex=false",
+                              "index.sparse=false"})
+    place.insert(place.end(), {"-c", setting});
   // Unlike `git checkout` this fails if a single file cannot be written, and runs no hook.
   const auto read = ask_git(place, {"read-tree", "--reset", "-u", commit}, Reach::fetches, stop_);
   if (!read.failure.empty()) return words_of(read);
-  const auto missing = ask_git(place, {"ls-files", "--deleted"}, Reach::fetches, stop_);
-  if (!missing.failure.empty()) return words_of(missing);
-  if (!missing.output.empty())
-    return "files are missing, such as " +
-           in_quotes(missing.output.substr(0, missing.output.find('\n'))) +
-           (read.said.empty() ? "" : "; " + words_of(read));
+  const auto index = read_file(folder / ".git/index");
+  const auto missing = missing_file(index.value_or(""), folder, commit.size() / 2);
+  const std::string problem = missing ? missing_text(*missing) : ask_what_is_missing(place);
+  if (!problem.empty()) return problem + (read.said.empty() ? "" : "; " + words_of(read));
   return fs::exists(folder / ".gitmodules") ? fill_submodules(folder) : "";
+}
+
+std::string TreeMaker::ask_what_is_missing(const std::vector<std::string>& place) const {
+  const auto listed = ask_git(place, {"ls-files", "--deleted"}, Reach::fetches, stop_);
+  if (!listed.failure.empty()) return words_of(listed);
+  return missing_text(listed.output.substr(0, listed.output.find('\n')));
 }
 
 // First with the objects that are here, then with those of the configured addresses, then with

@@ -5,6 +5,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "service/cli/checkout.hpp"
 #include "service/cli/git_folder.hpp"
@@ -22,6 +23,7 @@ class TreeMaker {
 
  private:
   std::string fill(const std::string& commit, const std::filesystem::path& folder);
+  std::string ask_what_is_missing(const std::vector<std::string>& place) const;
   std::string fill_submodules(const std::filesystem::path& folder);
 
   const SourceRepository& repository_;

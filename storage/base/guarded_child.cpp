@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,6 +47,8 @@ class Guard {
     outcome_.is_missing = error == ENOENT;
     if (error != 0) outcome_.stopped = std::strerror(error);
     if (error != 0) return std::move(outcome_);
+    // Its pipes close a moment before it can be waited for. Kernels before 5.3 look again later.
+    ended_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, child_, 0)));
     begun_ = heard_ = steady_clock::now();
     while (outcome_.stopped.empty() && !step()) {
     }
@@ -77,8 +80,8 @@ class Guard {
   // True when it has ended.
   bool step() {
     if (limits_.objection) outcome_.stopped = limits_.objection();
-    pollfd ends[2] = {{out_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}};
-    ::poll(ends, 2, kLookMilliseconds);
+    pollfd ends[3] = {{out_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}, {ended_.get(), POLLIN, 0}};
+    ::poll(ends, 3, kLookMilliseconds);
     const auto now = steady_clock::now();
     const bool has_output = read_output(), has_errors = read_errors();
     if (has_output || has_errors) heard_ = now;
@@ -132,6 +135,7 @@ class Guard {
   const std::stop_token stop_;
   const std::function<void(std::string_view)>& line_;
   Fd out_, err_;
+  Fd ended_;  // readable when the child has ended
   pid_t child_ = -1;
   steady_clock::time_point begun_, heard_;
   std::array<char, 65536> buffer_;

@@ -25,6 +25,10 @@ void say(std::FILE* to, const char* format, ...) {
   std::fputs(text.c_str(), to);
 }
 
+void say_trouble(const char* program, std::string_view text) {
+  std::fputs((std::string(program) + ": " + shown_lines(text) + "\n").c_str(), stderr);
+}
+
 std::string shown_lines(std::string_view text) {
   std::string out;
   while (!text.empty()) {

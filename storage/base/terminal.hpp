@@ -14,6 +14,9 @@ namespace nightjar {
 // The text with each of its lines as one_line() has it.
 std::string shown_lines(std::string_view text);
 
+// Writes "PROGRAM: TEXT" to standard error, the text as shown_lines() has it.
+void say_trouble(const char* program, std::string_view text);
+
 // Writes what programs read, too: JSON, CSV, Markdown. Control characters of others that are no
 // line ends or tabs become spaces, and all else stays.
 void put_text(std::FILE* to, std::string_view text);

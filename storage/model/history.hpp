@@ -37,6 +37,10 @@ struct HistoryNight {
 // The date in a nightly's version: 2.9.0.dev20260820+cu130.
 std::optional<Time> time_in_version(std::string_view version);
 
+// The numbers of a release's version, which order releases: {2, 9, 1} of "2.9.1", "v2.9.1+cu130"
+// and of what an import makes of it. nullopt: it is of a nightly, a candidate or a commit.
+std::optional<std::vector<int>> release_in_version(std::string_view version);
+
 // Why nobody can have measured the night by `now`: its time or its version's date is more than a
 // day later. It would stay the newest night for ever. nullopt: somebody can.
 std::optional<std::string> future_in(const HistoryNight& night, Time now);

@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "storage/model/text_shape.hpp"
+
 namespace nightjar {
 namespace chrono = std::chrono;
 
@@ -24,14 +26,8 @@ std::string to_rfc3339(Time time) {
 
 namespace {
 
-// Whether the first characters of `text` are digits where `shape` has a 0, and else as in `shape`.
-bool has_shape(std::string_view text, std::string_view shape) {
-  if (text.size() < shape.size()) return false;
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    const bool digit = text[i] >= '0' && text[i] <= '9';
-    if (shape[i] == '0' ? !digit : text[i] != shape[i]) return false;
-  }
-  return true;
+bool starts_with_shape(std::string_view text, std::string_view shape) {
+  return has_shape(text.substr(0, shape.size()), shape);
 }
 
 // The number of `size` digits at `at`.
@@ -44,7 +40,7 @@ int number(std::string_view text, std::size_t at, std::size_t size) {
 }  // namespace
 
 std::optional<Time> parse_rfc3339(std::string_view text) {
-  if (!has_shape(text, "0000-00-00T00:00:00")) return std::nullopt;
+  if (!starts_with_shape(text, "0000-00-00T00:00:00")) return std::nullopt;
   const chrono::year_month_day date{chrono::year{number(text, 0, 4)},
                                     chrono::month(unsigned(number(text, 5, 2))),
                                     chrono::day(unsigned(number(text, 8, 2)))};
@@ -52,9 +48,9 @@ std::optional<Time> parse_rfc3339(std::string_view text) {
   if (!date.ok() || hour > 23 || minute > 59 || second > 59) return std::nullopt;
   text.remove_prefix(19);
   std::int64_t micro = 0;
-  if (has_shape(text, ".0")) {
+  if (starts_with_shape(text, ".0")) {
     text.remove_prefix(1);
-    for (std::int64_t unit = 100000; unit > 0 && has_shape(text, "0"); unit /= 10) {
+    for (std::int64_t unit = 100000; unit > 0 && starts_with_shape(text, "0"); unit /= 10) {
       micro += number(text, 0, 1) * unit;
       text.remove_prefix(1);
     }

@@ -1,8 +1,10 @@
-"""The program nightjar as one static file (deploy/build --only nightjar), and its wheels."""
+"""The program nightjar as one static file (deploy/build --only nightjar), and in a wheel.
+tests/wheels has those that deploy/wheel makes (tests/run --wheels)."""
 
 import json
 import os
 import pathlib
+import platform
 import re
 import subprocess
 import sys
@@ -10,6 +12,7 @@ import zipfile
 
 import pytest
 
+import pack
 from conftest import ROOT
 
 FULL = ROOT / "build" / "bin" / "nightjar"
@@ -139,39 +142,42 @@ def test_other_shells_read_their_completion(program, shell):
 
 
 @pytest.fixture(scope="module")
-def wheels(tmp_path_factory):
-    if not (ROOT / ".cache" / "zig" / ".nightjar").exists():
-        pytest.skip("the compiler of deploy/wheel is not here; run that once")
-    folders = [tmp_path_factory.mktemp("wheels") for _ in range(2)]
-    for folder in folders:
-        subprocess.run(["rm", "-rf", ROOT / "build-wheel" / "x86_64"], check=True)
-        done = subprocess.run([ROOT / "deploy/wheel", "--arch", "x86_64", "--out", folder],
-                              env=os.environ | {"CCACHE_DISABLE": "1"}, capture_output=True,
-                              text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-    return folders
+def wheel(program, tmp_path_factory):
+    """A wheel of the program that this machine's compiler made."""
+    return make_wheel(program, tmp_path_factory.mktemp("wheel"))
 
 
-def test_two_builds_of_a_wheel_are_the_same(wheels):
-    first, second = ({path.name: path.read_bytes() for path in folder.iterdir()}
-                     for folder in wheels)
-    assert first == second
-    assert {name.rpartition(".")[2] for name in first} == {"whl", "json", "SHA256SUMS"}
-    subprocess.run(["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=wheels[0], check=True)
-    bill = json.loads(next(wheels[0].glob("*.cdx.json")).read_text())
-    assert bill["bomFormat"] == "CycloneDX"
-    assert {part["name"] for part in bill["components"]} >= {"musl", "libc++", "boost", "cli11"}
+def make_wheel(program, folder):
+    shared = pack.manual_and_completions(program)
+    return pack.write_wheel(folder, "0.1.0", platform.machine(), program, shared,
+                            {"musl.txt": b"MIT"})
 
 
-def test_a_wheel_brings_the_program_into_an_environment(wheels, tmp_path):
-    wheel, = wheels[0].glob("*.whl")
+def test_a_wheel_holds_the_program_and_what_describes_it(wheel, program, tmp_path):
     with zipfile.ZipFile(wheel) as archive:
-        names = {pathlib.PurePath(name).name for name in archive.namelist()}
-    assert names == {"nightjar", "git-nightjar", "METADATA", "WHEEL", "RECORD", "LICENSE"}
-    uv = [ROOT / ".cache/tools/bin/uv", "tool", "install", "--offline", "--no-index", wheel]
-    subprocess.run(uv, check=True, env=os.environ | {
-        "UV_TOOL_DIR": str(tmp_path / "tools"), "UV_TOOL_BIN_DIR": str(tmp_path / "bin"),
-        "UV_PYTHON": sys.executable})
+        members = archive.infolist()
+        held = {one.filename.partition("/")[2]: archive.read(one) for one in members}
+    assert set(held) == {
+        "scripts/nightjar", "scripts/git-nightjar", "METADATA", "WHEEL", "RECORD",
+        "licenses/LICENSE", "licenses/musl.txt", "data/share/man/man1/nightjar.1",
+        "data/share/man/man1/git-nightjar.1", "data/share/bash-completion/completions/nightjar",
+        "data/share/zsh/site-functions/_nightjar",
+        "data/share/fish/vendor_completions.d/nightjar.fish"}
+    assert held["scripts/nightjar"] == program.read_bytes()
+    assert b'.SS "bisect run"' in held["data/share/man/man1/nightjar.1"]
+    names = [one.filename for one in members]
+    assert names == sorted(names) and {one.date_time for one in members} == {members[0].date_time}
+    assert make_wheel(program, tmp_path).read_bytes() == wheel.read_bytes()
+
+
+@pytest.mark.parametrize("installer", [
+    ["pip", "install", "--no-index", "--prefix", "{0}"],
+    ["uv", "tool", "install", "--offline", "--no-index", "--python", sys.executable]])
+def test_an_installer_puts_the_program_on_the_path(wheel, installer, tmp_path):
+    tool, *options = (word.format(tmp_path) for word in installer)
+    subprocess.run([ROOT / ".cache/tools/bin" / tool, *options, wheel], check=True,
+                   env=os.environ | {"UV_TOOL_DIR": str(tmp_path / "tools"),
+                                     "UV_TOOL_BIN_DIR": str(tmp_path / "bin")})
     environment = os.environ | {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
     for command in (["nightjar"], ["git", "nightjar"]):
         done = subprocess.run([*command, "--version"], env=environment, capture_output=True,

@@ -132,7 +132,8 @@ def test_a_culprit_comes_with_its_author_its_levels_and_the_command_to_see_it(re
         "change: +") and " to " in lines[4]
     assert lines[5] == f"to see it: git -C {repository} show {sha[:12]}"
     (culprit,) = json.loads(bisect(repository, "--measure", MEASURE, "--json").stdout)["culprits"]
-    assert culprit["facts"] == [{"subject": "commit 25", "author": "n", "date": lines[1][3:]}]
+    assert culprit["facts"] == [{"subject": "commit 25", "author": "n", "date": lines[1][3:],
+                                 "is_merge": False}]
     assert culprit["before"]["high"] < 1.1 < culprit["after"]["low"]
 
 

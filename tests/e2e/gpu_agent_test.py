@@ -124,7 +124,7 @@ def publish(w, date, products, nights):
 
 @pytest.mark.timing
 def test_one_percent_more_kernel_time_is_the_only_thing_that_an_agents_nights_tell(world, gpu):
-    w = world(source={"variant": gpu.variant, "python_tag": gpu.tag},
+    w = world(source={"variant": gpu.variant, "python_tag": gpu.tag}, environment={"indexes": []},
               night={"run_seconds": .05, "metrics": ["latency", "kernel_time", "peak_gpu_memory"]},
               queue={"lease": 30, "tick": 1})
     shutil.copytree(gpu.torch, w.repo.path / "torch", dirs_exist_ok=True,

@@ -45,6 +45,12 @@ machine_classes = ["cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc
 name = "boss"
 role = "admin"
 sha256 = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+[[oidc]]
+issuer = "https://issuer.test"
+audience = "https://nightjar.test"
+keys_file = "token"
+hours = 2
+claims = { sub = "pod" }
 [source]
 directory = "wheels"
 variant = "cu130"
@@ -188,7 +194,7 @@ TEST_CASE("a configuration with a source and a repository has a default for all 
   CHECK(config.tokens.empty());
 }
 
-TEST_CASE("several sources each have a variant, and only the first asks CI") {
+TEST_CASE("several sources each have a variant, and each may ask CI") {
   const ScratchFolder folder;
   const std::string rest = "[repository]\nurl = \"https://github.com/pytorch/pytorch\"\n";
   const std::string cpu = "[[source]]\nindex = \"https://wheels.test/cpu\"\n";
@@ -211,11 +217,35 @@ TEST_CASE("several sources each have a variant, and only the first asks CI") {
   CHECK(&source_of_variant(config, "rocm7.2") == &config.source);
   CHECK_THAT(error_of(write_file(folder / "b.toml", cpu + cpu + rest)),
              Contains("source.variant: 'cpu' is another source's already"));
-  CHECK_THAT(error_of(write_file(folder / "c.toml",
-                                 cpu + cuda + "[source.ci]\nmirror = \"off\"\n" + rest)),
-             Contains("source.ci: belongs to the first source"));
+  const Config::Source both =
+      load_config(write_file(folder / "c.toml",
+                             cpu + cuda + "[source.ci]\nenvironments = [\"b*\"]\n" + rest))
+          .more_sources.at(0);
+  CHECK(both.ci.environments == std::vector<std::string>{"b*"});
+  CHECK(both.ci.repository == "pytorch/pytorch");
   CHECK_THAT(error_of(write_file(folder / "d.toml", "source = 3\n" + rest)),
              Contains("source: must be a table, [source]"));
+}
+
+TEST_CASE("an issuer of jobs' tokens needs an audience, and claims that say whose jobs") {
+  const ScratchFolder folder;
+  const std::string github = "[[oidc]]\nissuer = \"https://token.actions.githubusercontent.com\"\n";
+  const auto read = [&](const std::string& oidc) {
+    return write_file(folder / "o.toml", least + oidc);
+  };
+  const std::string to_us = "audience = \"https://nightjar.test\"\n";
+  const auto config = load_config(read(github + to_us +
+                                       "hours = 2\n[oidc.claims]\nrepository = "
+                                       "\"octo/pytorch\"\n"));
+  REQUIRE(config.oidc.size() == 1);
+  CHECK(config.oidc[0].lifetime == std::chrono::hours(2));
+  CHECK(config.oidc[0].claims.at("repository") == "octo/pytorch");
+  CHECK_THAT(error_of(read(github + "[oidc.claims]\nrepository = \"octo/pytorch\"\n")),
+             Contains("oidc.audience: is required where [service] public_url is not set"));
+  CHECK_THAT(error_of(read(github + to_us + "[oidc.claims]\nref = \"refs/heads/main\"\n")),
+             Contains("oidc.claims: must name a repository or its owner"));
+  CHECK_THAT(error_of(read("[[oidc]]\nissuer = \"https://cluster.test\"\n" + to_us)),
+             Contains("oidc.claims: must have at least one claim"));
 }
 
 TEST_CASE("searches use the threshold of the detection where they have none of their own") {
@@ -241,6 +271,9 @@ TEST_CASE("every key of the configuration arrives") {
   CHECK(config.service.public_url == "https://nightjar.test");
   CHECK(config.service.port_file == "/run/nightjar.port");
   CHECK(config.service.samples_days == 30);
+  REQUIRE(config.oidc.size() == 1);
+  CHECK(config.oidc[0].keys_file == folder / "etc/token");
+  CHECK(config.oidc[0].claims == std::map<std::string, std::string>{{"sub", "pod"}});
   REQUIRE(config.tokens.size() == 2);
   CHECK(config.tokens[0].role == web::Role::runner);
   CHECK(config.tokens[0].sha256 == std::string(64, 'a'));
@@ -461,8 +494,8 @@ repository = "pytorch/pytorch"
       at + "10: detection.screen_z: must be a number from 0 to 10",
       at + "12: webhook.secret_file: must name a file that is there, never hold the secret itself",
       at + "14: nite: unknown key; there are calibration, chat, detection, environment, night, "
-           "project, "
-           "queue, report, repository, search, service, source, threshold, token, webhook"};
+           "oidc, project, queue, report, repository, search, service, source, threshold, token, "
+           "webhook"};
   CHECK(lines == expected);
 }
 

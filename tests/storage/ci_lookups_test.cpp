@@ -34,7 +34,7 @@ TEST_CASE_METHOD(Lookups, "what is wanted is due at once, urgent ones first, the
   want('b', true);
   want('c', false, true, noon + 1s);
   std::string order;
-  while (const auto next = next_ci_lookup(db, noon + 1h)) {
+  while (const auto next = next_ci_lookup(db, {"cpu"}, noon + 1h)) {
     order += next->commit.str()[0];
     CiLookup looked = *next;
     looked.state = CiLookupState::absent;
@@ -54,8 +54,8 @@ TEST_CASE_METHOD(Lookups, "a look is written as it is, and its time to come agai
   lookup.looked_at_time = noon;
   lookup.retry_at = noon + 10min;
   note(lookup);
-  CHECK_FALSE(next_ci_lookup(db, noon + 9min));
-  const auto again = next_ci_lookup(db, noon + 10min);
+  CHECK_FALSE(next_ci_lookup(db, {"cpu"}, noon + 9min));
+  const auto again = next_ci_lookup(db, {"cpu"}, noon + 10min);
   REQUIRE(again);
   CHECK(again->reason == lookup.reason);
   CHECK(again->looked_at == lookup.looked_at);
@@ -78,10 +78,10 @@ TEST_CASE_METHOD(Lookups, "a wheel that was found is due again once it is to be 
   lookup.looked_at_time = noon;
   lookup.retry_at.reset();
   note(lookup);
-  CHECK_FALSE(next_ci_lookup(db, noon + 1h));
+  CHECK_FALSE(next_ci_lookup(db, {"cpu"}, noon + 1h));
   CHECK(want('a', true, false, noon + 1h).retry_at == noon + 1h);
   note(lookup);  // a look that began before it was asked for
-  CHECK(next_ci_lookup(db, noon)->fetch);
+  CHECK(next_ci_lookup(db, {"cpu"}, noon)->fetch);
 }
 
 TEST_CASE_METHOD(Lookups, "a build keeps what it needs of a machine") {

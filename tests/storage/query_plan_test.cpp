@@ -65,7 +65,7 @@ void ask_everything(Story& story) {
   CiLookup lookup{.commit = commit('a'), .variant = "cpu"};
   lookup = want_ci_wheel(Autocommit(db), lookup);
   note_ci_look(Autocommit(db), lookup);
-  next_ci_lookup(db, at(0)), ci_builds_of_open_searches(db), list_ci_lookups(db, {50, 9});
+  next_ci_lookup(db, {"cpu"}, at(0)), ci_builds_of_open_searches(db), list_ci_lookups(db, {50, 9});
   find_machine(db, story.machine.id), find_runner(db, story.runner.id), all_runners(db);
   count_runners(db), live_runners(db, at(0), story.machine.id), runners_of_token(db, "x", at(0));
   touch_runner(Autocommit(db), story.runner.id, at(0)), find_workload(db, story.workload.id);
@@ -96,6 +96,8 @@ void ask_everything(Story& story) {
   runs_of_build(db, series, story.bad.id, story.night.id, JobKind::screen);
   series_measured_in(db, story.night.id, JobKind::screen), newest_values(db, {series}, 9);
   series_measured_in(db, story.night.id, JobKind::screen, "latency");
+  points_of_builds(db, {series}, builds_measured_on(db, story.machine.id));
+  newest_failure(db, story.workload.id, story.bad.id, story.machine.id);
   newest_run(db), measured_since(db, RunId{1}, {story.night.id});
   regressions_by_series(db, {RegressionState::blamed});
   newest_levels(db, {series}, NightId{9}, 9), better_since(db, {series}, NightId{9});
@@ -121,6 +123,7 @@ void ask_everything(Story& story) {
   RegressionFilter several;
   several.states = {RegressionState::blamed, RegressionState::range};
   several.commits = blamed_commits(db);
+  several.series = series;
   list_regressions(db, several, {50, 9});
   commits_beginning_with(db, "abcd", 7), builds_called(db, "2.", 7);
   set_classes_elsewhere(Autocommit(db), regression.id, {{.machine = story.machine.id}});

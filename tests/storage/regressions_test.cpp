@@ -198,6 +198,9 @@ TEST_CASE("regressions are listed by each filter and by all at once") {
   filter.workload.glob = "native/**";
   CHECK(ids(filter).empty());
   filter = {};
+  filter.series = second.series[0].series;
+  CHECK(ids(filter) == Ids{second.id});
+  filter = {};
   filter.since = at(500);
   CHECK(ids(filter) == Ids{second.id});
   filter = {};

@@ -137,6 +137,9 @@ export function once(path) {
   return kept.get(path);
 }
 
-/** The machine classes that runners have: [{id, facts}]. */
-export const machines = async () =>
-  [...new Map((await list("runners?limit=500")).map((r) => [r.machine.id, r.machine])).values()];
+/** The machine classes that have runners or an imported history: [{id, facts}]. */
+export async function machines() {
+  const [runners, imported] = await Promise.all([list("runners?limit=500"), list("imports")]);
+  return [...new Map([...runners.map((r) => [r.machine.id, r.machine]), ...imported.map((m) =>
+    [m.machine, { id: m.machine, facts: { imported: m.name } }])]).values()];
+}

@@ -103,9 +103,12 @@ export function workloadName(name) {
 export const shortMiddle = (text, most = 28) => (text.length <= most ? text
   : `${text.slice(0, Math.ceil(most / 2) - 1)}…${text.slice(1 - Math.floor(most / 2))}`);
 
-/** A version without the greater part of a commit's name in it: "2.1+git1a2b3c4d5e…". */
-export const shortVersion = (text) => text.replace(/[0-9a-f]{16,}/g,
-  (digits) => `${digits.slice(0, 10)}…`);
+/**
+ * A version without the greater part of a commit's name in it: "2.1+git1a2b3c4d5e…", and without
+ * the time that an import puts before a release's: "2.9.1".
+ */
+export const shortVersion = (text) => text.replace(/^\d{8}\.\d{6}\+(?=v?\d+\.\d)/, "")
+  .replace(/[0-9a-f]{16,}/g, (digits) => `${digits.slice(0, 10)}…`);
 
 /** A machine class by its fastest part. */
 export function machineName(machine) {

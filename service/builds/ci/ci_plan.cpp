@@ -34,11 +34,12 @@ struct Loader {
   const storage::Database& db;
   const git::CommitGraph& graph;
   const Config& config;
+  const Config::Source& source;
   const NativeStateOf& native_state;
 
   // `bridges`: a nightly is not enough.
   std::vector<Served> served(std::span<const CommitSha> commits, bool bridges = false) const {
-    const std::string& variant = config.source.variant;
+    const std::string& variant = source.variant;
     std::vector<Served> all;
     for (const CommitSha& commit : commits) {
       const auto builds = storage::builds_of_commit(db, commit);
@@ -58,7 +59,7 @@ struct Loader {
     std::optional<Build> from;
     for (const Build& build : storage::builds_in_state(db, BuildState::proved))
       if (build.kind == BuildKind::nightly && build.commit && build.date >= oldest &&
-          build.variant == config.source.variant && (!from || build.date < from->date))
+          build.variant == source.variant && (!from || build.date < from->date))
         from = build;
     const auto tip = graph.resolve(config.repository.main);
     std::vector<CommitSha> commits;
@@ -89,13 +90,13 @@ struct How {
 };
 
 // In a transaction of its own; true if there was something to store.
-bool store(storage::Database& db, std::span<const Served> commits, How how, const Config& config,
-           const Clock& clock) {
+bool store(storage::Database& db, std::span<const Served> commits, How how,
+           const std::string& variant, const Clock& clock) {
   const auto asked = commits_to_ask(commits, how.fetch, how.urgent);
   if (asked.empty()) return false;
   storage::write(db, [&](storage::Transaction& transaction) {
     for (const Served& one : asked) {
-      CiLookup lookup{.commit = one.commit, .variant = config.source.variant};
+      CiLookup lookup{.commit = one.commit, .variant = variant};
       lookup.native_state = one.native_state;
       lookup.fetch = how.fetch;
       lookup.urgent = how.urgent;
@@ -121,26 +122,30 @@ std::vector<Served> commits_to_ask(std::span<const Served> commits, bool fetch, 
 }
 
 bool plan_for_searches(storage::Database& db, const git::CommitGraph& graph, const Config& config,
-                       const NativeStateOf& native_state, const Clock& clock) {
-  const Loader load{db, graph, config, native_state};
-  const bool fetch = config.source.ci.mirror.mode != MirrorMode::off;
+                       const Config::Source& source, const NativeStateOf& native_state,
+                       const Clock& clock) {
+  const Loader load{db, graph, config, source, native_state};
+  const bool fetch = source.ci.mirror.mode != MirrorMode::off;
   bool changed = false;
   for (const Bisection& search : storage::open_bisections(db)) {
+    const auto good = storage::find_build(db, search.good);
+    if (!good || good->variant != source.variant) continue;
     const auto asked = load.served(without_build(db, search));
-    changed |= store(db, asked, {.fetch = true, .urgent = true}, config, clock);
+    changed |= store(db, asked, {.fetch = true, .urgent = true}, source.variant, clock);
     const auto all = load.served(search.commits, needs_bridges(search, native_state));
-    changed |= store(db, all, {.fetch = fetch, .urgent = true}, config, clock);
+    changed |= store(db, all, {.fetch = fetch, .urgent = true}, source.variant, clock);
   }
   return changed;
 }
 
 bool plan_for_mirror(storage::Database& db, const git::CommitGraph& graph, const Config& config,
-                     const NativeStateOf& native_state, const Clock& clock) {
-  const MirrorPolicy& mirror = config.source.ci.mirror;
+                     const Config::Source& source, const NativeStateOf& native_state,
+                     const Clock& clock) {
+  const MirrorPolicy& mirror = source.ci.mirror;
   if (mirror.mode != MirrorMode::days) return false;
-  const Loader load{db, graph, config, native_state};
+  const Loader load{db, graph, config, source, native_state};
   const auto recent = load.served(load.recent(mirror.days, clock.now()));
-  return store(db, recent, {.fetch = true, .urgent = false}, config, clock);
+  return store(db, recent, {.fetch = true, .urgent = false}, source.variant, clock);
 }
 
 std::optional<Build> apply(storage::Transaction& transaction, const Finding& finding) {

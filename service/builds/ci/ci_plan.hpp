@@ -32,15 +32,17 @@ struct Served {
 // first. Pure.
 std::vector<Served> commits_to_ask(std::span<const Served> commits, bool fetch, bool urgent);
 
-// Stores what open searches want now, by the configuration's mirror policy; true if something is
-// new. Where native commits lie between a search's ends, a group that has only a nightly's wheel is
-// asked for too.
+// Stores what open searches of the source's variant want now, by the source's mirror policy; true
+// if something is new. Where native commits lie between a search's ends, a group that has only a
+// nightly's wheel is asked for too.
 bool plan_for_searches(storage::Database& db, const git::CommitGraph& graph, const Config& config,
-                       const NativeStateOf& native_state, const Clock& clock);
+                       const Config::Source& source, const NativeStateOf& native_state,
+                       const Clock& clock);
 // The same for the last days' commits, if the policy says so. Reads each of them: not for every
 // tick.
 bool plan_for_mirror(storage::Database& db, const git::CommitGraph& graph, const Config& config,
-                     const NativeStateOf& native_state, const Clock& clock);
+                     const Config::Source& source, const NativeStateOf& native_state,
+                     const Clock& clock);
 
 // Stores what a look brought. Applying it twice changes nothing. Returns the build's row, if one
 // was proved.

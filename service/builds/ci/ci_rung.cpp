@@ -39,9 +39,9 @@ std::string token_of(const Config::Ci& ci) {
   return ci.environments.empty() ? "" : read_secret(github_token_variable, ci.token_file);
 }
 
-ZipLimits limits_of(const Config& config) {
+ZipLimits limits_of(const Config::Ci& ci) {
   ZipLimits limits;
-  limits.member_bytes = config.source.ci.wheel_bytes;
+  limits.member_bytes = ci.wheel_bytes;
   return limits;
 }
 
@@ -55,16 +55,17 @@ struct CiRung::Look {
   void note(const std::string& line) { lookup.looked_at += line + "\n"; }
 };
 
-CiRung::CiRung(const Config& config, git::CommitGraph& graph, Artifacts& artifacts,
-               NativeStateOf native_state, const Clock& clock, std::stop_token stop)
+CiRung::CiRung(const Config& config, const Config::Source& source, git::CommitGraph& graph,
+               Artifacts& artifacts, NativeStateOf native_state, const Clock& clock,
+               std::stop_token stop)
     : config_(config),
+      source_(source),
       graph_(graph),
       artifacts_(artifacts),
       native_state_(std::move(native_state)),
       clock_(clock),
-      bucket_(client_, config.source.ci.bucket),
-      runs_(client_, config.source.ci.api, config.source.ci.repository, token_of(config.source.ci),
-            clock) {
+      bucket_(client_, source.ci.bucket),
+      runs_(client_, source.ci.api, source.ci.repository, token_of(source.ci), clock) {
   client_.stop_with(std::move(stop));
 }
 
@@ -88,7 +89,7 @@ Finding CiRung::look(CiLookup wanted) {
 }
 
 std::vector<Candidate> CiRung::list_candidates(Look& look) {
-  const Config::Ci& ci = config_.source.ci;
+  const Config::Ci& ci = source_.ci;
   const CommitSha& commit = look.lookup.commit;
   auto known = graph_.find(commit);
   if (!known) {
@@ -119,7 +120,7 @@ std::vector<Candidate> CiRung::list_candidates(Look& look) {
 bool CiRung::try_candidate(const Candidate& candidate, Look& look) {
   try {
     const RemoteObject object = bucket_.head(candidate.key);
-    RemoteZip zip(client_, object, limits_of(config_));
+    RemoteZip zip(client_, object, limits_of(source_.ci));
     const auto count = [&] {
       look.lookup.bytes += static_cast<std::int64_t>(zip.bytes_read());
       look.note(object.url + ": read " + std::to_string(zip.bytes_read()) + " of " +
@@ -128,7 +129,7 @@ bool CiRung::try_candidate(const Candidate& candidate, Look& look) {
     try {
       const std::vector<ZipMember> wheels = zip.members(is_wheel);
       const MemberChoice choice =
-          choose_member(wheels, {"torch", config_.source.python_tag, look.lookup.commit});
+          choose_member(wheels, {"torch", source_.python_tag, look.lookup.commit});
       if (!choice.member)
         look.sight.missing.push_back(candidate.key + ": " + choice.reason);
       else
@@ -190,7 +191,7 @@ void CiRung::restore(const Build& build) {
   if (mark == std::string::npos)
     throw std::runtime_error(build.url + " names no member of an archive");
   const auto wanted = web::percent_decode(build.url.substr(mark + member_mark.size()));
-  RemoteZip zip(client_, bucket_.head_at(build.url.substr(0, mark)), limits_of(config_));
+  RemoteZip zip(client_, bucket_.head_at(build.url.substr(0, mark)), limits_of(source_.ci));
   const Download download{artifacts_.temporary()};
   for (const ZipMember& member : zip.members(is_wheel)) {
     if (member.name != wanted) continue;

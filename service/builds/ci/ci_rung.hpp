@@ -1,5 +1,6 @@
-// The rung `ci`: the wheel that PyTorch's CI built of one commit, found and brought. Used by the
-// discovery thread, which owns it and the commit graph; nothing here touches the database.
+// The rung `ci`: the wheel that PyTorch's CI built of one commit, found and brought. Each source
+// has one, for the wheels of its variant. Used by the discovery thread, which owns it and the
+// commit graph; nothing here touches the database.
 #pragma once
 
 #include <filesystem>
@@ -30,8 +31,9 @@ struct Finding {
 
 class CiRung {
  public:
-  CiRung(const Config& config, git::CommitGraph& graph, Artifacts& artifacts,
-         NativeStateOf native_state, const Clock& clock, std::stop_token stop = {});
+  CiRung(const Config& config, const Config::Source& source, git::CommitGraph& graph,
+         Artifacts& artifacts, NativeStateOf native_state, const Clock& clock,
+         std::stop_token stop = {});
 
   // Looks for the wheel of `wanted.commit`: the commit's runs, the bucket's listing of each, the
   // archives of the configured environments, the wheel inside. Fetches and proves it if it is to be
@@ -49,6 +51,7 @@ class CiRung {
   void fetch(RemoteZip& zip, const std::string& zip_url, const ZipMember& member, Look& look);
 
   const Config& config_;
+  const Config::Source& source_;
   git::CommitGraph& graph_;
   Artifacts& artifacts_;
   NativeStateOf native_state_;

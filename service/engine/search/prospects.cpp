@@ -71,11 +71,10 @@ Prospect prospect_of(const EngineView& view, const Bisection& search, int index,
                      search.commits.at(static_cast<std::size_t>(index)), any_builder);
 }
 
-// Whether CI is asked for the search's wheels, and the search has not waited too long. CI is asked
-// for the first source's.
-bool asks_ci(const EngineView& view, const Bisection& search) {
-  return !view.config.source.ci.environments.empty() &&
-         variant_of(view, search.good) == view.config.source.variant &&
+// Whether CI is asked for wheels of the variant, and the search has not waited too long.
+bool asks_ci(const EngineView& view, const Bisection& search, const std::string& variant) {
+  const Config::Source& source = source_of_variant(view.config, variant);
+  return source.variant == variant && !source.ci.environments.empty() &&
          view.clock.now() - search.started_at <= longest_wait;
 }
 
@@ -110,17 +109,18 @@ Prospect prospect_of_builders(const EngineView& view, const Bisection& search, i
 }
 
 bool awaits_bridges_of_ci(const EngineView& view, const Bisection& search) {
-  if (!asks_ci(view, search)) return false;
+  const std::string variant = variant_of(view, search.good);
+  if (!asks_ci(view, search, variant)) return false;
   return std::any_of(search.commits.begin(), search.commits.end(), [&](const CommitSha& commit) {
-    const auto lookup = storage::find_ci_lookup(view.db, commit, view.config.source.variant);
+    const auto lookup = storage::find_ci_lookup(view.db, commit, variant);
     return lookup && lookup->fetch && !is_answered(*lookup);
   });
 }
 
 std::set<int> awaited_of_ci(const EngineView& view, const Bisection& search,
                             const std::vector<Prospect>& prospects) {
-  const std::string& variant = view.config.source.variant;
-  if (!asks_ci(view, search)) return {};
+  const std::string variant = variant_of(view, search.good);
+  if (!asks_ci(view, search, variant)) return {};
   // One commit of a group is looked for at a time, so a group has answered once all have.
   std::map<Sha256, std::set<int>> groups;
   std::set<Sha256> open;

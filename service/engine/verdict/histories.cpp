@@ -7,6 +7,7 @@
 #include "bisect/statistics.hpp"
 #include "service/engine/verdict/levels.hpp"
 #include "storage/imports.hpp"
+#include "storage/model/history.hpp"
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"
 
@@ -107,7 +108,14 @@ HistoryFacts load_history(const EngineView& view, const Series& series) {
   HistoryFacts facts{series, learned_policy(view, series), {}, {}, {}, {}, {}, view.clock.now()};
   const auto nights = storage::imported_nights(view.db, series.machine);
   constexpr int all = std::numeric_limits<int>::max();
-  for (const auto& point : storage::points_of_series(view.db, series.id, all)) {
+  const auto points = storage::points_of_series(view.db, series.id, all);
+  const auto is_release = [](const storage::SeriesPoint& point) {
+    return release_in_version(point.version).has_value();
+  };
+  // A release that was imported beside nightlies is a reference, and no night of their history.
+  const bool has_nightlies = !std::all_of(points.begin(), points.end(), is_release);
+  for (const auto& point : points) {
+    if (has_nightlies && is_release(point)) continue;
     facts.medians.push_back(bisect::median(point.values));
     facts.builds.push_back(point.build);
     facts.nights.push_back(nights.at(point.build));

@@ -3,6 +3,7 @@
 #include "service/api/enrolment.hpp"
 
 #include "tests/service/api/day.hpp"
+#include "tests/support/issuer.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service::api;
@@ -313,4 +314,88 @@ TEST_CASE("Tokens of runners outlive the service's process") {
   CHECK(again.principal_of("admin")->role == web::Role::admin);
   CHECK_FALSE(again.principal_of(""));
   CHECK_FALSE(again.principal_of(web::sha256("own-1").str()));  // the hash is no token
+}
+
+namespace {
+
+// A service that lets jobs of one repository in, and their issuer.
+struct IssuerWorld {
+  const Folder keys;
+  const SigningIssuer issuer;
+  World world{{of_repository()}};
+
+  service::OidcConfig of_repository() {
+    service::OidcConfig oidc;
+    oidc.issuer = "https://issuer.test";
+    oidc.audience = "https://nightjar.test";
+    oidc.keys_file = keys.path / "jwks.json";
+    std::ofstream(oidc.keys_file) << issuer.jwk_set();
+    oidc.claims = {{"repository", "octo/pytorch"}};
+    return oidc;
+  }
+  std::string job(const std::string& subject, const json& more = json::object()) {
+    const auto now =
+        std::chrono::duration_cast<std::chrono::seconds>(world.clock.now().time_since_epoch());
+    json claims{{"iss", "https://issuer.test"},
+                {"aud", "https://nightjar.test"},
+                {"sub", subject},
+                {"repository", "octo/pytorch"},
+                {"exp", now.count() + 300},
+                {"jti", web::random_token()}};
+    claims.update(more);
+    return issuer.signed_token(claims);
+  }
+  // Asks again while the keys are being fetched, as a runner does.
+  Reply enrol_by(const std::string& jwt, const std::string& name, const std::string& own) {
+    for (;;) {
+      auto reply = enrol(world, {0, jwt}, name, own);
+      if (reply.status != 503) return reply;
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(IssuerWorld, "A job's own token lets one runner in, until its time is over") {
+  const std::string jwt = job("repo:octo/pytorch:ref:refs/heads/main");
+  REQUIRE(enrol_by(jwt, "pod-1", "own-1").status == 200);
+  CHECK(register_as(world, "pod-1", "own-1").status == 200);
+  const auto replayed = enrol_by(jwt, "pod-2", "own-2");
+  CHECK(replayed.status == 403);
+  CHECK_THAT(replayed.json["detail"].get<std::string>(), Catch::Contains("was used"));
+  CHECK(enrol_by(jwt, "pod-1", "own-1").status == 200);  // its answer was lost
+  CHECK(rotate(world, "own-1", "own-3").status == 409);
+  const auto listed = world.send("GET", "/api/v1/enrolments", "admin").json.at("items").at(0);
+  CHECK(listed.at("actor") == "oidc:https://issuer.test repo:octo/pytorch:ref:refs/heads/main");
+  settle(world);
+  CHECK(actions(world) ==
+        std::vector<std::string>{"register-runner", "use-token", "enrol-runner", "make-enrolment"});
+  world.clock.advance(std::chrono::hours(6));
+  CHECK(register_as(world, "pod-1", "own-1").status == 401);
+}
+
+TEST_CASE_METHOD(IssuerWorld, "A job that is not let in is told why") {
+  const auto refused = [&](const std::string& jwt, const char* why) {
+    const auto reply = enrol_by(jwt, "pod-1", "own-1");
+    CHECK(reply.status == 403);
+    CHECK_THAT(reply.json["detail"].get<std::string>(), Catch::Contains(why));
+  };
+  refused(job("x", {{"repository", "evil/pytorch"}}), "is 'evil/pytorch', not 'octo/pytorch'");
+  refused(job("x", {{"event_name", "pull_request_target"}}), "of a pull request's job");
+  refused(SigningIssuer().signed_token({{"iss", "https://issuer.test"},
+                                        {"aud", "https://nightjar.test"},
+                                        {"repository", "octo/pytorch"},
+                                        {"exp", 2000000000}}),
+          "signature is not of its issuer");
+  CHECK(world.send("GET", "/api/v1/enrolments", "admin").json.at("items").empty());
+}
+
+TEST_CASE_METHOD(IssuerWorld, "Only the same subject takes a name over, once its runner is gone") {
+  REQUIRE(enrol_by(job("pod"), "pod-1", "own-1").status == 200);
+  REQUIRE(register_as(world, "pod-1", "own-1").status == 200);
+  CHECK(enrol_by(job("pod"), "pod-1", "own-2").status == 409);
+  world.clock.advance(world.config.queue.runner_silent + std::chrono::seconds(1));
+  CHECK(enrol_by(job("other"), "pod-1", "own-3").status == 409);
+  CHECK(enrol_by(job("pod"), "pod-1", "own-4").status == 200);
+  CHECK(register_as(world, "pod-1", "own-1").status == 401);
 }

@@ -32,6 +32,8 @@ TEST_CASE("Regressions are found by every filter") {
   CHECK(count("commit=" + commit(1).str()) == 0);
   CHECK(count("machine=" + std::to_string(day.runner.machine.value)) == 1);
   CHECK(count("machine=99") == 0);
+  CHECK(count("series=" + std::to_string(day.series.value)) == 1);
+  CHECK(count("series=99") == 0);
   CHECK(count("state=blamed&metric=latency&limit=1") == 1);
   const auto item = world.get("/api/v1/regressions").json["items"][0];
   CHECK(item["series"][0]["workload"] == workload_text);
@@ -546,6 +548,7 @@ TEST_CASE("A query that cannot be understood is refused by name") {
   CHECK(refused("regressions?since=yesterday", "since"));
   CHECK(refused("regressions?commit=abc", "commit"));
   CHECK(refused("regressions?machine=alpha", "machine"));
+  CHECK(refused("regressions?series=0", "series"));
   CHECK(refused("jobs?state=idle", "state"));
   CHECK(refused("runs?build=-1", "build"));
   CHECK(world.get("/api/v1/builds/1").status == 404);

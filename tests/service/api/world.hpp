@@ -51,8 +51,8 @@ struct Reply {
 
 class World {
  public:
-  World()
-      : config(make_config(folder.path)),
+  explicit World(std::vector<OidcConfig> oidc = {})
+      : config(make_config(folder.path, std::move(oidc))),
         clock(evening),
         db(storage::Database::open_writer(folder.path / "nightjar.sqlite")),
         artifacts(folder.path / "artifacts", 1 << 30, clock),
@@ -107,8 +107,9 @@ class World {
     return send("POST", target, token, body.dump());
   }
 
-  static Config make_config(const std::filesystem::path& data) {
+  static Config make_config(const std::filesystem::path& data, std::vector<OidcConfig> oidc) {
     Config made;
+    made.oidc = std::move(oidc);
     made.service.data = data;
     made.service.port = 0;
     for (const auto role : {web::Role::read, web::Role::import, web::Role::runner,

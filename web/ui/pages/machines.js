@@ -1,10 +1,10 @@
 // Machines: classes and runners, what they are doing, how noisy they are, and how far their
 // verdicts can be trusted.
 
-import { all, get, list } from "../api.js";
+import { get, list } from "../api.js";
+import { besideSections, loadBeside } from "../beside.js";
 import { code, column, el, fold, longTable, note, number, section, strong, table, tight, when,
   whole, within } from "../dom.js";
-import { besideSection } from "../machines_beside.js";
 import { factsMoved, factsOf, workload } from "../parts.js";
 import { median } from "../statistics.js";
 import { searchTrust, verdictTrust } from "../trust.js";
@@ -72,23 +72,21 @@ function classSection(machine, runners, calibration, trust) {
 
 export const page = {
   title: () => "Machines",
-  async load() {
-    const [runners, calibration, trust] = await Promise.all([list("runners?limit=500"),
-      get("calibration").then((page) => page.items), get("trust")]);
-    const several = new Set(runners.map((r) => r.machine.id)).size > 1;
-    const series = several ? await all("series?metric=latency", 5000) : [];
+  async load(_, query) {
+    const [runners, calibration, trust, beside] = await Promise.all([list("runners?limit=500"),
+      get("calibration").then((page) => page.items), get("trust"), loadBeside(query)]);
     return { runners: runners.map((r) => (r.live ? { ...r, seen_at: null } : r)), calibration,
-      trust, series };
+      trust, beside };
   },
-  view({ runners, calibration, trust, series }, _, query) {
+  view({ runners, calibration, trust, beside }, _, query) {
+    const sections = beside.classes.length > 0 && besideSections("machines", beside, query);
     if (runners.length === 0) {
       return [section("Machines", note("No runner has registered. Start one: ",
-        code("nightjar-runner --service URL --token-file FILE")))];
+        code("nightjar-runner --service URL --token-file FILE"))), sections];
     }
     const classes = Map.groupBy(runners, (r) => r.machine.id);
     return [section("Runners", table(null, runnerColumns, runners)),
-      besideSection("machines", [...classes.values()].map((some) => some[0].machine), series,
-        query),
+      sections,
       [...classes.values()].map((some) => classSection(some[0].machine, some, calibration, trust)),
       searchTrust(trust.searches)];
   },

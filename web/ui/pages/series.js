@@ -69,13 +69,12 @@ export const page = {
     const own = await seriesHistory(id), { series } = own;
     const model = encodeURIComponent(`*/${series.workload_name.split("/")[1]}/**`);
     const name = encodeURIComponent(series.workload_name);
-    const ofThis = `workload=${name}&metric=${series.metric}&limit=100`;
+    const alike = `workload=${name}&metric=${series.metric}&machine=${series.machine}&limit=100`;
     const [others, regressions, better, marks, related, classes] = await Promise.all([
       Promise.all(withOf(query).map(seriesHistory)),
-      list(`regressions?${ofThis}`), list(`improvements?${ofThis}&machine=${series.machine}`),
+      list(`regressions?series=${series.id}&limit=100`), list(`improvements?${alike}`),
       all("marks"), list(`series?workload=${model}&limit=100`), machines()]);
-    const shown = regressions.filter((r) => r.state !== "dismissed" && r.state !== "merged"
-      && r.series.some((s) => s.series === series.id));
+    const shown = regressions.filter((r) => r.state !== "dismissed" && r.state !== "merged");
     return { histories: [own, ...others], regressions: shown, related,
       improvements: better.filter((i) => i.series === series.id),
       marks: marksOf(marks, series), classes,

@@ -99,8 +99,8 @@ struct PlanWorld {
     storage::write(db, [&](auto& tx) { storage::add_build(tx, nightly); });
   }
   bool plan() {
-    const bool searches = plan_for_searches(db, graph, config, unknown, clock);
-    return plan_for_mirror(db, graph, config, unknown, clock) || searches;
+    const bool searches = plan_for_searches(db, graph, config, config.source, unknown, clock);
+    return plan_for_mirror(db, graph, config, config.source, unknown, clock) || searches;
   }
   std::size_t lookups() { return storage::list_ci_lookups(db, {500, {}}).items.size(); }
 };
@@ -112,7 +112,7 @@ TEST_CASE_METHOD(PlanWorld, "the mirror asks for the groups of the last days, an
   CHECK(plan());
   CHECK(lookups() == 6);
   CHECK_FALSE(plan());
-  const auto next = storage::next_ci_lookup(db, clock.now());
+  const auto next = storage::next_ci_lookup(db, {"cpu"}, clock.now());
   REQUIRE(next);
   CHECK(next->fetch);
   CHECK_FALSE(next->urgent);
@@ -150,7 +150,8 @@ struct SearchWorld {
     storage::write(story.db, [&](auto& tx) { search = storage::add_bisection(tx, bisection).id; });
   }
   std::optional<CiLookup> plan() {
-    plan_for_searches(story.db, graph, config, [](auto&) { return std::nullopt; }, clock);
+    plan_for_searches(
+        story.db, graph, config, config.source, [](auto&) { return std::nullopt; }, clock);
     return storage::find_ci_lookup(story.db, middle, "cpu");
   }
 };
@@ -162,6 +163,12 @@ TEST_CASE_METHOD(SearchWorld, "wheels of an open search's commits are fetched, a
   REQUIRE(lookup);
   CHECK(lookup->fetch);
   CHECK(lookup->urgent);
+}
+
+TEST_CASE_METHOD(SearchWorld, "a search is planned for by the source of its variant alone") {
+  config.source.variant = "cu130";
+  CHECK_FALSE(plan());
+  CHECK_FALSE(storage::find_ci_lookup(story.db, middle, "cu130"));
 }
 
 TEST_CASE_METHOD(SearchWorld, "with the mirror off only what had no build is fetched") {

@@ -63,10 +63,10 @@ struct RungWorld {
   }
   // What is due is looked at, as the daemon does it, by a rung that knows nothing of before.
   CiLookup look() {
-    const auto due = storage::next_ci_lookup(db, clock.now());
+    const auto due = storage::next_ci_lookup(db, {"cpu"}, clock.now());
     REQUIRE(due);
     ci::CiRung rung(
-        config, graph, artifacts,
+        config, config.source, graph, artifacts,
         [this](const CommitSha& commit) -> std::optional<Sha256> {
           const auto known = states.find(commit);
           return known == states.end() ? std::nullopt : std::optional(known->second);
@@ -79,7 +79,7 @@ struct RungWorld {
   // The fault is over: the next look, when its time has come, finds the wheel.
   void expect_recovery(const CiLookup& lookup) {
     REQUIRE(lookup.retry_at);
-    CHECK_FALSE(storage::next_ci_lookup(db, *lookup.retry_at - std::chrono::seconds(1)));
+    CHECK_FALSE(storage::next_ci_lookup(db, {"cpu"}, *lookup.retry_at - std::chrono::seconds(1)));
     clock.advance(*lookup.retry_at - clock.now());
     CHECK(look().state == fetched);
   }
@@ -114,7 +114,7 @@ TEST_CASE_METHOD(RungWorld,
   const CiLookup there = look();
   CHECK(there.state == found);
   CHECK(there.bytes < (100 << 10));
-  CHECK_FALSE(storage::next_ci_lookup(db, clock.now()));
+  CHECK_FALSE(storage::next_ci_lookup(db, {"cpu"}, clock.now()));
   want(head, true);
   CHECK(look().state == fetched);
 }
@@ -122,7 +122,8 @@ TEST_CASE_METHOD(RungWorld,
 TEST_CASE_METHOD(RungWorld, "a wheel that was asked for while it was looked at is due at once") {
   publish();
   const CiLookup due = want(head, false);
-  ci::CiRung rung(config, graph, artifacts, [](auto&) { return std::nullopt; }, clock);
+  ci::CiRung rung(
+      config, config.source, graph, artifacts, [](auto&) { return std::nullopt; }, clock);
   const ci::Finding finding = rung.look(due);
   want(head, true);
   storage::write(db, [&](auto& tx) { ci::apply(tx, finding); });
@@ -176,7 +177,7 @@ TEST_CASE_METHOD(RungWorld,
   const CiLookup next = look();
   CHECK(next.state == absent);
   CHECK_THAT(next.reason, Contains("none has an archive of these environments"));
-  CHECK_FALSE(storage::next_ci_lookup(db, clock.now() + std::chrono::hours(10'000)));
+  CHECK_FALSE(storage::next_ci_lookup(db, {"cpu"}, clock.now() + std::chrono::hours(10'000)));
 }
 
 TEST_CASE_METHOD(RungWorld,
@@ -260,7 +261,8 @@ TEST_CASE_METHOD(RungWorld, "an evicted wheel is brought back, and only as it wa
   want(head);
   const Build build = *storage::find_build(db, *look().build);
   std::filesystem::remove(*artifacts.path(*build.sha256));
-  ci::CiRung rung(config, graph, artifacts, [](auto&) { return std::nullopt; }, clock);
+  ci::CiRung rung(
+      config, config.source, graph, artifacts, [](auto&) { return std::nullopt; }, clock);
   rung.restore(build);
   REQUIRE(artifacts.holds(*build.sha256));
   std::filesystem::remove(*artifacts.path(*build.sha256));

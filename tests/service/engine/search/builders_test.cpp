@@ -234,6 +234,16 @@ TEST_CASE_METHOD(BuilderDay, "a range waits for CI's answers, but not for ever")
   }
 }
 
+TEST_CASE_METHOD(BuilderDay, "a range does not wait for CI's wheels of another variant") {
+  config.project = {};
+  Config::Source other = config.source;
+  other.variant = "cu130";
+  other.ci.environments = {"*"};
+  config.more_sources = {other};
+  run(kDay, 9);
+  CHECK(search().state == BisectionState::range);
+}
+
 TEST_CASE_METHOD(BuilderDay, "a wheel that the machine class cannot run is not offered to it") {
   config.project = {};
   run(kDay, 9);

@@ -33,9 +33,18 @@ struct ImportingWorld : NightWorld {
     HistoryNight night;
     night.measured_at = *parse_rfc3339("2026-01-01T07:00:00Z") + std::chrono::hours(24) * day;
     night.commit = CommitSha::parse(web::sha256(std::to_string(day)).str().substr(0, 40));
-    night.origin = "results";
     const double jitter = 1 + .002 * ((day * 7) % 5 - 2);
-    night.values = {{*WorkloadName::parse(kAlpha), "latency", {.1 * jitter * factor}}};
+    store(night, .1 * jitter * factor);
+  }
+  void import_release(const std::string& version, int day, double seconds) {
+    HistoryNight night;
+    night.measured_at = *parse_rfc3339("2026-01-01T19:00:00Z") + std::chrono::hours(24) * day;
+    night.version = version;
+    store(night, seconds);
+  }
+  void store(HistoryNight night, double seconds) {
+    night.origin = "results";
+    night.values = {{*WorkloadName::parse(kAlpha), "latency", {seconds}}};
     storage::Transaction transaction(db);
     storage::KnownSeries known;
     storage::store_history(transaction, elsewhere, night, clock.now(), known);
@@ -64,6 +73,27 @@ TEST_CASE("a step in an imported history is found between its two nights, and no
   CHECK(storage::list_bisections(world.db, {}).items.empty());
   CHECK(storage::list_jobs(world.db, {.state = JobState::queued}, {}).items.empty());
   CHECK(storage::series_to_judge(world.db, 5).empty());
+}
+
+TEST_CASE("a release beside nightlies is a reference, and a history of releases is judged") {
+  ImportingWorld world;
+  world.import_nights(0, 24, 24, 1);
+  world.settle();
+  const auto level = [&] {
+    const auto all = storage::list_series(world.db, {"latency", {}, world.elsewhere, {}}, {}).items;
+    return storage::levels_before(world.db, all.at(0).id, NightId{999}, 1).at(0);
+  };
+  const double nightly = level().value;
+  for (int i = 0; i < 8; ++i) world.import_release("2.9." + std::to_string(i), 24 + i, .3);
+  world.settle();
+  CHECK(world.findings().empty());
+  CHECK(level().value == Approx(nightly));
+
+  ImportingWorld releases;
+  for (int i = 0; i < 24; ++i)
+    releases.import_release("2." + std::to_string(i), i, i < 12 ? .1 : .13);
+  releases.settle();
+  CHECK(releases.findings().size() == 1);
 }
 
 TEST_CASE("nights that are added later are judged with the whole history") {

@@ -1,0 +1,63 @@
+#include "service/cli/bench.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "runner/process/failure.hpp"
+#include "service/cli/failure.hpp"
+#include "storage/base/foreign_text.hpp"
+
+namespace nightjar::cli {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr int kUntestable = 125;  // as git bisect run has it
+
+Measurement lost(const std::string& why, bool is_broken = false) {
+  return {{}, {}, one_line(why), is_broken, {}};
+}
+
+Measurement numbers_in(Measured measured) {
+  if (!measured.problem.empty()) return lost(measured.problem, true);
+  return {std::move(measured.values)};
+}
+
+}  // namespace
+
+Measurement measurement_of(const Ran& ran, const BisectOptions& options, const fs::path& folder,
+                           const std::string& missing) {
+  const auto& process = ran.process;
+  if (process.stopped) throw runner::Stopped();
+  if (process.exit_code == kUntestable) return lost("says that it is untestable (exit code 125)");
+  if (!process.flooded.empty()) return lost("prints too much output");
+  if (seeks_failures(options))
+    return {{{"", "", Direction::lower_is_better, process.fine() ? 0.0 : 1.0, ""}}};
+  if (process.timed_out) return lost(process.describe());
+  if (process.fine()) return numbers_in(measured_values(options.source, folder, ran.output));
+  const bool is_missing =
+      process.exit_code == 127 || process.output.find("No such file") != std::string::npos;
+  Measurement broken = lost(process.describe(), true);
+  broken.advice = "; " + (is_missing ? missing : "exit code 125 says that it cannot be tested");
+  return broken;
+}
+
+fs::path temporary_folder(const std::string& wanted_for) {
+  const char* named = std::getenv("TMPDIR");
+  const fs::path place = fs::absolute(named && *named ? named : "/tmp").lexically_normal();
+  std::string path = (place / "nightjar-bisect-XXXXXX").string();
+  if (!::mkdtemp(path.data()))
+    throw Broken("cannot make a folder in " + place.string() + " for " + wanted_for + ": " +
+                 std::strerror(errno) + "; TMPDIR names another place");
+  return fs::canonical(path);
+}
+
+std::string short_name(const std::string& position) {
+  constexpr std::size_t kSha1 = 40, kSha256 = 64, kShown = 12;
+  const bool is_id = position.size() == kSha1 || position.size() == kSha256;
+  return is_id && position.find_first_not_of("0123456789abcdef") == std::string::npos
+             ? position.substr(0, kShown)
+             : position;
+}
+
+}  // namespace nightjar::cli
