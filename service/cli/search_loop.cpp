@@ -25,8 +25,9 @@ bisect::SearchPolicy search_policy_of(const BisectOptions& options) {
 
 }  // namespace
 
-SearchLoop::SearchLoop(const BisectOptions& options, Bench& bench, std::vector<std::string> commits,
-                       const SavedSearch& saved, Save save, Draw draw, std::stop_token stop)
+SearchLoop::SearchLoop(const BisectOptions& options, Bench& bench,
+                       const std::vector<std::string>& commits, const SavedSearch& saved, Save save,
+                       Draw draw, std::stop_token stop)
     : options_(options),
       bench_(bench),
       save_(std::move(save)),

@@ -32,7 +32,7 @@ class SearchLoop {
   using Draw = std::function<void(const bisect::SharedPart&)>;
 
   // `saved` has what earlier starts measured.
-  SearchLoop(const BisectOptions& options, Bench& bench, std::vector<std::string> commits,
+  SearchLoop(const BisectOptions& options, Bench& bench, const std::vector<std::string>& commits,
              const SavedSearch& saved, Save save, Draw draw, std::stop_token stop);
   // Throws Broken if an end cannot be tested, or if the measure gives no numbers, BadInput if it
   // gives several where one is wanted, and runner::Stopped.
