@@ -247,7 +247,8 @@ def test_several_benchmarks_are_not_followed_into_merges(shape):
     command = shape.command("--measure-file", "out.json", measure=in_json("one two"))
     done = subprocess.run([*command, "--into-merges"], capture_output=True, text=True,
                           env=shape.environment)
-    assert done.returncode == 2 and "several benchmarks: the measure gives 'one', 'two'" in done.stderr
+    assert done.returncode == 2
+    assert "several benchmarks: the measure gives 'one', 'two'" in done.stderr
     without = subprocess.run(command, capture_output=True, text=True, env=shape.environment)
     assert "for this benchmark alone: --only one --into-merges\n" in without.stdout
 
