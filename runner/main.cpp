@@ -59,10 +59,9 @@ void add_agent(CLI::App& app, Options& options) {
       "--enrol", options.enrol_file,
       "file with a one-time token, by which this runner gets a token of its own once; it "
       "is kept in --token-file");
-  app.add_option(
-      "--oidc", options.oidc,
-      "enrol anew at each start, with the token of this CI job or pod: \"github\", or the "
-      "file that Kubernetes projects");
+  app.add_option("--oidc", options.oidc,
+                 "enrol at each start, with the token of this CI job or pod: \"github\", or the "
+                 "file that Kubernetes projects");
   app.add_option("--audience", options.audience, "whom --oidc github asks a token for")
       ->default_str("the service's address");
   app.add_option("--certificate", options.certificate,

@@ -1,19 +1,19 @@
 #include "service/issuers.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "storage/base/files.hpp"
 #include "storage/base/foreign_text.hpp"
 #include "storage/base/log.hpp"
 #include "storage/model/foreign_json.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/workload.hpp"
 #include "web/client.hpp"
 
 namespace nightjar::service {
 namespace {
 
-constexpr std::chrono::seconds most_skew{60};             // between the issuer's clock and this one
+constexpr std::chrono::seconds most_skew{60};        // between the issuer's clock and this one
 constexpr std::chrono::minutes between_fetches{60};  // keys are replaced every few weeks
 constexpr std::chrono::seconds after_failure{60};
 // An unknown key is believed to be unknown if the issuer's keys are as fresh as this.

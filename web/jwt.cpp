@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
@@ -12,6 +11,7 @@
 #include "storage/base/foreign_number.hpp"
 #include "storage/base/foreign_text.hpp"
 #include "storage/model/foreign_json.hpp"
+#include "storage/model/json.hpp"
 
 namespace nightjar::web {
 namespace {

@@ -35,6 +35,9 @@ variant = "{variant}"
 python_tag = "{python_tag}"
 poll = 2
 
+[environment]
+indexes = []  # the made index has no packages beside its wheels
+
 [repository]
 url = "{repository}"
 

@@ -1,11 +1,11 @@
 #include "runner/agent/job_token.hpp"
 
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "storage/base/redaction.hpp"
 #include "storage/model/foreign_json.hpp"
+#include "storage/model/json.hpp"
 #include "web/access.hpp"
 #include "web/client.hpp"
 #include "web/text.hpp"

@@ -98,7 +98,7 @@ int run_build(const Options& options) {
                                    : fs::absolute(options.work),
       .out = {},
       .python = builder_python(options),
-      .say = [](const std::string& progress) { nightjar::say(stderr, "%s\n", progress.c_str()); }};
+      .say = [](const std::string& progress) { put_text(stderr, shown_lines(progress) + "\n"); }};
   order.out = options.out.empty() ? order.work / "wheels" : fs::absolute(options.out);
   const auto lock = lock_this_machine("builds " + options.revision, stop.token());
   const MadeWheel made = make_wheel(order, stop.token());

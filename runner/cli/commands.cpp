@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 void say(const std::string& progress) {
-  nightjar::say(stderr, "%s\n", progress.c_str());
+  put_text(stderr, shown_lines(progress) + "\n");
 }
 
 LocalPaths local_paths(const Options& options) {

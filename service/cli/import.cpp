@@ -25,7 +25,7 @@ constexpr std::size_t kValuesAtOnce = 10000;  // about a second of the service's
 constexpr std::size_t kLinesLeftOut = 20;
 
 // A line every few seconds, so that short work says nothing.
-class Progress {
+class ImportProgress {
  public:
   void say(const char* doing, std::size_t done, std::size_t all, const char* of_what) {
     const auto now = std::chrono::steady_clock::now();
@@ -85,7 +85,7 @@ class Service {
 std::map<std::string, Stored> send_all(const ImportOptions& options,
                                        const std::vector<FoundNight>& nights) {
   Service service(options);
-  Progress progress;
+  ImportProgress progress;
   std::map<std::string, Stored> stored;
   const auto batches = batches_of(nights, kValuesAtOnce);
   for (std::size_t i = 0; i < batches.size(); ++i) {
@@ -237,7 +237,7 @@ void print_json(const Collection& all, const std::vector<Extent>& extents,
 int import_history(const ImportOptions& options) {
   if (!options.dry_run && (options.to.empty() || options.token_file.empty()))
     throw BadInput("cannot import: --to and --token-file are needed, or --dry-run");
-  Progress progress;
+  ImportProgress progress;
   const Collection all = collect(
       options.path, options.format, options.machine_class, options.directions,
       [&](std::size_t done, std::size_t count) { progress.say("read", done, count, "files"); });

@@ -26,7 +26,7 @@ void say(std::FILE* to, const char* format, ...) {
 }
 
 void say_trouble(const char* program, std::string_view text) {
-  std::fputs((std::string(program) + ": " + shown_lines(text) + "\n").c_str(), stderr);
+  put_text(stderr, std::string(program) + ": " + shown_lines(text) + "\n");
 }
 
 std::string shown_lines(std::string_view text) {

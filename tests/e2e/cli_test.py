@@ -613,8 +613,8 @@ def test_an_unknown_command_is_named_with_those_that_there_are():
     assert nightjar("foo").stderr == (
         "nightjar: there is no command 'foo'; there are: detect, compare, bisect, verify, "
         "summary, profile-diff, repeat, import, report\n")
-    assert nightjar("bisect",
-                    "foo").stderr == "nightjar: there is no command 'bisect foo'; there are: run\n"
+    assert nightjar("bisect", "foo").stderr == (
+        "nightjar: there is no command 'bisect foo'; there are: run, versions\n")
     assert nightjar("bisect", "foo").returncode == 2 and "--good" in nightjar("bisect",
                                                                               "run").stderr
 

@@ -46,7 +46,7 @@ class Issuer:
             return 200, {"issuer": self.url, "jwks_uri": self.url + "/jwks"}
         if target.path == "/jwks":
             modulus = openssl("rsa", "-in", self.key, "-noout", "-modulus").split(b"=")[1]
-            return 200, {"keys": [{"kty": "RSA", "kid": "1", "e": "AQAB",
+            return 200, {"keys": [{"kty": "RSA", "kid": "1", "e": part(b"\1\0\1"),
                                    "n": part(bytes.fromhex(modulus.decode().strip()))}]}
         if target.path == "/token" and authorization == "Bearer job-secret":
             audience, = urllib.parse.parse_qs(target.query)["audience"]

@@ -73,7 +73,7 @@ def test_commands_wrap_and_copy_stands_beside_them(browser, history, addresses):
             const [a, b] = [pre.getBoundingClientRect(), button.getBoundingClientRect()];
             return [pre.scrollWidth <= pre.clientWidth, b.left >= a.right, b.right <= innerWidth];
         })""")
-        assert len(boxes) > 1
+        assert boxes
         assert boxes == [[True, True, True]] * len(boxes)
 
 

@@ -22,7 +22,7 @@ from . import version
 from .work import work
 from .helper import *
 
-float32 = float64 = bfloat16 = "a type"
+float32 = float64 = bfloat16 = float16 = "a type"
 manual_seed = set_num_threads = set_num_interop_threads = set_flush_denormal = lambda value: None
 
 
