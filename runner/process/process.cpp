@@ -365,7 +365,9 @@ ProcessResult run_untrusted(const ProcessSpec& spec, const BuildRights& rights,
                             std::stop_token stop) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   static const MemoryBudget budget = budget_of(memory_of_machine());
-  const auto group = MemoryGroup::make(least_limit(spec.memory_bytes, budget.most));
+  const auto group = spec.memory_group
+                         ? MemoryGroup::make(least_limit(spec.memory_bytes, budget.most))
+                         : std::nullopt;
   return Guard(spec, std::get_if<Confinement>(&rights), group ? &*group : nullptr, budget,
                std::move(stop))
       .run();

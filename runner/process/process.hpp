@@ -23,6 +23,9 @@ struct ProcessSpec {
   // Limit of the process with its descendants, checked every 50 ms; 0: no limit. A build never gets
   // more than budget_of() leaves it.
   std::int64_t memory_bytes = 0;
+  // Whether the kernel, where it can, counts what this check misses. Entering its group takes a
+  // process up to 13 ms, which is longer than a short measure.
+  bool memory_group = true;
   std::int64_t output_bytes = 1 << 20;  // of stdout and stderr together
   std::filesystem::path log;  // not empty: gets all of the output; the result keeps its last part
   std::int64_t protocol_bytes = 256 << 20;  // on file descriptor 3

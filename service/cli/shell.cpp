@@ -29,6 +29,7 @@ Ran run_command(const std::string& command, const WorkPlace& place, double timeo
   spec.timeout_seconds = timeout_seconds;
   spec.output_bytes = spec.protocol_bytes = kMostOutput;
   spec.processes = 1 << 16;
+  spec.memory_group = false;
   Ran ran{
       runner::run_untrusted(spec, runner::Unconfined("its user gave the command"), std::move(stop)),
       {}};
