@@ -9,6 +9,8 @@ import dataclasses
 
 from harness.failure import WrongResult
 
+NUDGES = 4  # runs of eager that show how far rounding errors go
+
 
 @dataclasses.dataclass
 class Side:
@@ -30,14 +32,14 @@ def word_of(torch, build, found, eager, compiled):
     if not eager.results and not compiled.results:
         return "no_evidence"
 
-    def differs(one, double=lambda: None):
-        return difference(eager.results, one.results, found.precision, found.device, double)
+    def differs(one, *others):
+        return difference(eager.results, one.results, found.precision, found.device, *others)
 
-    def again(precision):
+    def again(precision, prepare=lambda modules: None):
         """Eager's results once more; None if it cannot run so, as where memory is too small."""
         eagerly = dataclasses.replace(found, backend="eager", precision=precision)
         try:
-            return quiet(torch, build, eagerly)
+            return quiet(torch, build, eagerly, prepare)
         except Exception:  # dynamo's runners go on without, too
             return None
 
@@ -45,7 +47,13 @@ def word_of(torch, build, found, eager, compiled):
         """The same results in double precision; None if that would draw other numbers."""
         exact = None if eager.draws else again("fp64")
         return exact and exact.results
-    reason = differs(compiled, double)
+
+    def nudged():
+        """Eager's results with each parameter changed by its last bit, up or down."""
+        sides = [again(found.precision, lambda modules, seed=seed: nudge(torch, modules, seed))
+                 for seed in range(NUDGES)]
+        return [side.results for side in sides if side]
+    reason = differs(compiled, double, nudged)
     if not reason:
         return "pass"
     repeated = again(found.precision)
@@ -56,8 +64,9 @@ def word_of(torch, build, found, eager, compiled):
     raise error
 
 
-def quiet(torch, build, found):
-    """The first iteration of a case of its own, without dropout."""
+def quiet(torch, build, found, prepare=lambda modules: None):
+    """The first iteration of a case of its own, without dropout, once `prepare` has had its
+    modules."""
     from harness.living import living
     earlier = living(torch.nn.Module)
     known = {id(module) for module in earlier}
@@ -65,8 +74,9 @@ def quiet(torch, build, found):
     torch._dynamo.reset()
     with drawing_as_eager(found):
         case, step = build(found)
-        without_dropout(torch, [module for module in living(torch.nn.Module)
-                                if id(module) not in known])
+        modules = [module for module in living(torch.nn.Module) if id(module) not in known]
+        without_dropout(torch, modules)
+        prepare(modules)
         return first(torch, case, step, found.device)
 
 
@@ -88,6 +98,21 @@ def without_dropout(torch, modules):
         for name, value in list(vars(module).items()):
             if isinstance(value, float) and ("drop" in name or drops and name == "p"):
                 setattr(module, name, 0.0)
+
+
+def nudge(torch, modules, seed):
+    """Changes each floating-point parameter by its last bit, up or down as the seed says. Every
+    other seed also lays images out by channels, as inductor does."""
+    coins = torch.Generator().manual_seed(seed)  # the step's own generator stays as it is
+    for module in modules if seed % 2 else ():
+        module.to(memory_format=torch.channels_last)
+    parameters = {id(one): one for module in modules for one in module.parameters(recurse=False)}
+    with torch.no_grad():
+        for parameter in parameters.values():
+            if parameter.is_floating_point():
+                signs = 2 * torch.randint(2, parameter.shape, generator=coins) - 1
+                bit = torch.finfo(parameter.dtype).eps
+                parameter.mul_(1 + bit * signs.to(parameter.device, parameter.dtype))
 
 
 def first(torch, case, step, device, run=None):
