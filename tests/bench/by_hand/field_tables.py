@@ -37,9 +37,6 @@ class Name:
         (self.suite, self.model, self.task, self.device, self.precision, self.batch,
          self.backend) = text.split("/")
 
-    def with_backend(self, backend):
-        return self.text[:-len(self.backend)] + backend
-
 
 def read(folder):
     """Measured items and profiles by workload, and the files of the measurements."""
@@ -166,16 +163,20 @@ def ratios(items):
         if (item["reason"] or "").startswith("left out"):
             continue
         label = f"{name.suite}/{name.model} {name.task} {name.batch}"
-        eager = items.get(name.with_backend("eager"))
-        if item["status"] != "measured" or eager is None or eager["status"] != "measured":
-            why = item["reason"] or "eager was not measured"
-            rows.append([label, why, "", "", "", ""])
+        if name.backend != "inductor":
+            label += " " + name.backend
+        if item["status"] != "measured":
+            rows.append([label, item["reason"] or item["status"], "", "", "", ""])
             continue
-        peak = value(item, "peak_cpu_memory") / value(eager, "peak_cpu_memory")
-        time = 1 / value(item, "speedup")
-        rows.append([label, f"{time:.2f}", f"{peak:.2f}", "no GPU",
-                     seconds_of(item, "compile_time"), seconds_of(item, "warm_compile_time")])
+        rows.append([label, inverse_of(item, "speedup"), inverse_of(item, "compression_ratio"),
+                     "no GPU", seconds_of(item, "compile_time"),
+                     seconds_of(item, "warm_compile_time")])
     table(["workload", "time", "CPU memory", "GPU memory", "compile", "compile, warm"], rows)
+
+
+def inverse_of(item, metric):
+    ratio = value(item, metric)
+    return f"{1 / ratio:.2f}" if ratio else ""
 
 
 def seconds_of(item, metric):
