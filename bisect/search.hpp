@@ -90,6 +90,11 @@ struct SearchPolicy {
   // A run's value says whether it failed: 1, or 0 if it passed. Sought is the commit since which
   // runs fail more often, by at least `threshold` in points of the rate (.02: 0 to 2 %).
   bool of_failures = false;
+  // How many searches are judged together, this one included: the chance that any of them names a
+  // commit by mistake is shared among them in equal parts.
+  int searches = 1;
+  // Runs in the log that other searches asked for. This search loses no patience over them.
+  int runs_for_others = 0;
 };
 
 // Asks to measure these commits, interleaved in this order. `new_session`: some time after the last

@@ -27,6 +27,7 @@ bisect::DetectionPolicy detection_policy(const json& in) {
   return policy;
 }
 
+// Without what is of `bisect run` alone: several searches that share their runs.
 json policy_json(const bisect::SearchPolicy& policy) {
   return {{"threshold", policy.threshold},
           {"certainty", policy.certainty},

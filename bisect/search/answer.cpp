@@ -167,8 +167,8 @@ bool is_below_threshold(const Posterior& posterior) {
 std::optional<Measure> resolve_doubt(const Claim& claim, const Posterior& posterior,
                                      const SearchLog& log, const SearchPolicy& policy) {
   const Data& data = posterior.data;
-  if (data.runs() >=
-      std::min<double>(policy.max_runs, most_doubting_runs * usual_runs(posterior, claim)))
+  if (data.runs() >= policy.max_runs ||
+      own_runs(posterior, policy) >= most_doubting_runs * usual_runs(posterior, claim))
     return std::nullopt;
   const bool in_doubt = std::any_of(claim.gaps.begin(), claim.gaps.end(), [&](int gap) {
     const double chance = chance_of_threshold(gap, claim, posterior);

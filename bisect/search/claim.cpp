@@ -53,7 +53,7 @@ Claim certain_part(const Claim& claim, const Posterior& posterior, const SearchL
     one.fit = claim.fit;
     one.gaps = {gap};
     weigh(one, posterior);
-    if (one.all_real >= policy.certainty && is_cell(gap, posterior.data, log) &&
+    if (one.all_real >= needed_certainty(policy) && is_cell(gap, posterior.data, log) &&
         !confirmation(one, posterior, log, policy)) {
       out.gaps.push_back(gap);
     }

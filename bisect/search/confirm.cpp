@@ -156,7 +156,8 @@ Check check_step(int gap, double size, const Posterior& posterior, const SearchL
   const double sd = scatter(fresh);
   if (sd * sd > much_more * much_more * noise.run) noise.run = sd * sd;
   const double odds = log_odds(fresh, noise);
-  out.passed = odds >= odds_to_pass && median_shift(fresh) >= least_shift * relevant;
+  out.passed = odds >= odds_to_pass + std::log(data.searches) &&
+               median_shift(fresh) >= least_shift * relevant;
   if (out.passed) return out;
   out.missing = std::max(2, have / 3);
   // Fresh runs that speak against the step are repeated at another time.

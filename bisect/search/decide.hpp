@@ -19,6 +19,14 @@ struct Claim {
   bool has(int gap) const { return std::find(gaps.begin(), gaps.end(), gap) != gaps.end(); }
 };
 Claim claim(const Posterior& posterior);
+// The policy's certainty of one of several searches.
+inline double needed_certainty(const SearchPolicy& policy) {
+  return 1 - (1 - policy.certainty) / policy.searches;
+}
+// Runs that were made for this search.
+inline int own_runs(const Posterior& posterior, const SearchPolicy& policy) {
+  return posterior.data.runs() - policy.runs_for_others;
+}
 // P(there is a step in `gap`), small ones included.
 double chance_of_step(int gap, const Posterior& posterior);
 // Returns the steps of the claim that are certain, located to one cell and confirmed.

@@ -54,6 +54,7 @@ struct Block {
 struct Data {
   double unit = 1;                      // the log values are divided by it
   bool of_inverses = false;             // as the policy says
+  int searches = 1;                     // as the policy says
   std::vector<double> y;                // log values, centred on the good end's first session
   std::vector<Block> blocks;            // by build, then session
   std::vector<int> build_blocks;        // first block of each build; one more at the end

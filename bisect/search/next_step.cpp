@@ -147,12 +147,12 @@ std::optional<Answer> without_the_rest(const Claim& said, const Posterior& poste
                                        const SearchLog& log, const SearchPolicy& policy) {
   const int runs = posterior.data.runs();
   const bool spent = runs >= policy.max_runs;
-  const bool stuck = runs >= stubbornness * usual_runs(posterior, said);
+  const bool stuck = own_runs(posterior, policy) >= stubbornness * usual_runs(posterior, said);
   if (!spent && !stuck) return std::nullopt;
   const std::string why = spent ? "the budget of runs is spent: " + std::to_string(runs) + " runs"
                                 : "the rest was neither confirmed nor excluded";
   const Claim certain = certain_part(said, posterior, log, policy);
-  if (!certain.gaps.empty() && posterior.nothing < most_nothing) {
+  if (!certain.gaps.empty() && posterior.nothing < most_nothing / policy.searches) {
     Answer out = named(certain, posterior, log);
     out.rule += "; " + why;
     return out;
@@ -175,9 +175,11 @@ bool is_promising(const Claim& said, const Posterior& posterior, const SearchLog
 // Whether more runs would not change the answer.
 bool is_sure(const Claim& said, const Posterior& posterior, const SearchPolicy& policy,
              bool below) {
-  if (said.all_real < policy.certainty || posterior.nothing >= most_nothing) return false;
+  if (said.all_real < needed_certainty(policy) ||
+      posterior.nothing >= most_nothing / policy.searches)
+    return false;
   if (below) return true;
-  const bool patient = posterior.data.runs() < patience * usual_runs(posterior, said);
+  const bool patient = own_runs(posterior, policy) < patience * usual_runs(posterior, said);
   return (posterior.too_small < most_small || no_step_to_blame(posterior)) &&
          (said.further <= most_further(posterior) || !patient);
 }
@@ -217,7 +219,7 @@ std::variant<Measure, Answer, CannotTell> decide(const Posterior& posterior, con
   }
   std::optional<Measure> confirming;
   const bool promising = is_promising(said, posterior, log, below);
-  const bool stuck = data.runs() >= stubbornness * usual_runs(posterior, said);
+  const bool stuck = own_runs(posterior, policy) >= stubbornness * usual_runs(posterior, said);
   if (promising && has_wheels && !stuck && data.runs() < policy.max_runs) {
     if (auto step = bridge(said, posterior, log, policy)) return *std::move(step);
   }
@@ -262,7 +264,7 @@ void weigh_wheels(Answer& answer, const Posterior& posterior, const Posterior& a
     const double size = std::max(std::log(step.ratio) / apart.data.unit, least_step);
     if (sides_of(gap, size, posterior, log).means == Means::wheel) continue;
     const double chance = chance_of_step(gap, apart);
-    step.isolated &= chance >= policy.certainty;
+    step.isolated &= chance >= needed_certainty(policy);
     if (!step.isolated) step.probability = chance;
   }
   const auto is_open = [](const NamedStep& step) { return !step.isolated; };

@@ -116,6 +116,7 @@ Data pack(const SearchLog& all, const SearchPolicy& policy, bool apart) {
   Data data;
   data.unit = std::log1p(policy.threshold) / threshold_step;
   data.of_inverses = policy.of_inverses;
+  data.searches = policy.searches;
   data.stretch = 1 / std::min(1.0, data.unit);
   std::map<int, int> session_index;
   if (apart) set_wheels(log, data);

@@ -1,46 +1,31 @@
 #include "service/cli/bench.hpp"
 
-#include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
 #include "runner/process/failure.hpp"
 #include "service/cli/failure.hpp"
 #include "storage/base/foreign_text.hpp"
-#include "storage/base/terminal.hpp"
 
 namespace nightjar::cli {
 namespace fs = std::filesystem;
 namespace {
 
 constexpr int kUntestable = 125;  // as git bisect run has it
-constexpr std::size_t kShownOfLine = 80;
 
 Measurement lost(const std::string& why, bool is_broken = false) {
-  return {std::nullopt, {}, one_line(why), is_broken, {}};
+  return {{}, {}, one_line(why), is_broken, {}};
 }
 
-Measurement number_in(const std::string& line) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value);
-  const bool whole = error == std::errc() && end == line.data() + line.size();
-  if (line.empty()) return lost("printed nothing; its last line must be one number", true);
-  if (!whole)
-    return lost("printed " + visible(line, kShownOfLine) + "; its last line must be one number",
-                true);
-  if (!std::isfinite(value) || value <= 0)
-    return lost(
-        "printed " + line.substr(0, kShownOfLine) + "; the number must be positive and finite",
-        true);
-  return {value};
+Measurement numbers_in(Measured measured) {
+  if (!measured.problem.empty()) return lost(measured.problem, true);
+  return {std::move(measured.values)};
 }
 
 }  // namespace
 
-Measurement measurement_of(const Ran& ran, const BisectOptions& options,
+Measurement measurement_of(const Ran& ran, const BisectOptions& options, const fs::path& folder,
                            const std::string& missing) {
   const auto& process = ran.process;
   if (process.stopped) throw runner::Stopped();
@@ -49,9 +34,10 @@ Measurement measurement_of(const Ran& ran, const BisectOptions& options,
   // What this machine could not start, or had no memory for, is no failure of the commit.
   if (seeks_failures(options) && (!process.start_error.empty() || process.out_of_memory))
     return lost(process.describe());
-  if (seeks_failures(options)) return {process.fine() ? 0.0 : 1.0};
+  if (seeks_failures(options))
+    return {{{"", "", Direction::lower_is_better, process.fine() ? 0.0 : 1.0, ""}}};
   if (process.timed_out) return lost(process.describe());
-  if (process.fine()) return number_in(ran.last_line());
+  if (process.fine()) return numbers_in(measured_values(options.source, folder, ran.output));
   const bool is_missing =
       process.exit_code == 127 || process.output.find("No such file") != std::string::npos;
   Measurement broken = lost(process.describe(), true);

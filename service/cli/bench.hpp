@@ -4,21 +4,21 @@
 
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "service/cli/bisect_run.hpp"
+#include "service/cli/measured_values.hpp"
 #include "service/cli/shell.hpp"
 
 namespace nightjar::cli {
 
 struct Measurement {
-  std::optional<double> value;
-  std::string untestable = {};  // why the position cannot be made or does not build
-  std::string lost = {};        // why this run gave no number; others may
-  bool is_broken = false;       // if all are lost, the measure is to blame, not the position
-  std::string advice = {};      // what to do then
+  std::vector<MeasuredValue> values;  // of a search for failures: 1, or 0 if it passed
+  std::string untestable = {};        // why the position cannot be made or does not build
+  std::string lost = {};              // why this run gave no number; others may
+  bool is_broken = false;             // if all are lost, the measure is to blame, not the position
+  std::string advice = {};            // what to do then
 };
 
 class Bench {
@@ -38,10 +38,10 @@ class Bench {
   std::map<std::string, std::string> made_;  // by position: empty, or why it is untestable
 };
 
-// What one run of the measure says. Throws runner::Stopped. `missing`: the advice where the measure
-// did not find a file.
+// What one run of the measure in `folder` says. Throws runner::Stopped. `missing`: the advice where
+// the measure did not find a file.
 Measurement measurement_of(const Ran& ran, const BisectOptions& options,
-                           const std::string& missing);
+                           const std::filesystem::path& folder, const std::string& missing);
 
 // A folder where TMPDIR says, or the system; removed with all that is in it.
 class TemporaryFolder {

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <map>
+#include <stdexcept>
 
 #include "bisect/statistics.hpp"
+#include "service/cli/history/asv_file.hpp"
 #include "service/cli/history/reading.hpp"
+#include "service/cli/metric_direction.hpp"
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/json_io.hpp"
 
@@ -190,6 +194,37 @@ BenchFile criterion(const json& root, const std::filesystem::path& path) {
   return {"Criterion", {value}};
 }
 
+bool is_asv(const json& root) {
+  return root.is_object() && root.contains("commit_hash") && root.contains("results") &&
+         root["results"].is_object();
+}
+
+// Which of a benchmark's samples are of one process, the file does not say.
+std::optional<BenchFile> asv(const json& root) {
+  BenchFile file{"asv", {}};
+  std::vector<std::string> left_out;
+  try {
+    for (const AsvOutcome& outcome : asv_outcomes(root, left_out))
+      for (std::size_t i = 0; i < outcome.names.size(); ++i) {
+        const std::string unit = asv_kind(outcome.benchmark).unit;
+        const Direction direction =
+            unit.empty() ? direction_of(asv_method(outcome.benchmark)) : Direction::lower_is_better;
+        file.values.push_back({asv_name(outcome, i), unit, direction, outcome.values[i], true, ""});
+        if (outcome.values[i].empty()) file.values.back().failure = "it failed or was skipped";
+      }
+  } catch (const json::exception&) {  // a result that is none
+    return std::nullopt;
+  }
+  for (const std::string& line : left_out)
+    file.values.push_back({line.substr(0, line.find(": ")),
+                           "",
+                           Direction::unknown,
+                           {},
+                           true,
+                           line.substr(line.find(": ") + 2)});
+  return file;
+}
+
 std::optional<double> perf_counter(const json& line) {
   const auto found = line.find("counter-value");
   if (found == line.end()) return std::nullopt;
@@ -274,7 +309,34 @@ std::optional<BenchFile> catch2(std::string_view text) {
   return file;
 }
 
+struct BenchFormat {
+  std::string_view program, name;
+};
+constexpr BenchFormat kBenchFormats[] = {{"hyperfine", "hyperfine"},
+                                         {"pytest-benchmark", "pytest-benchmark"},
+                                         {"Google Benchmark", "google-benchmark"},
+                                         {"Criterion", "criterion"},
+                                         {"JMH", "jmh"},
+                                         {"Catch2", "catch2"},
+                                         {"asv", "asv"},
+                                         {"perf stat", "perf"},
+                                         {"cargo-criterion", "criterion"}};
+
 }  // namespace
+
+std::vector<std::string> bench_formats() {
+  std::vector<std::string> names;
+  for (const BenchFormat& one : kBenchFormats)
+    if (std::find(names.begin(), names.end(), one.name) == names.end())
+      names.emplace_back(one.name);
+  return names;
+}
+
+std::string_view format_of(const BenchFile& file) {
+  return std::find_if(std::begin(kBenchFormats), std::end(kBenchFormats),
+                      [&](const BenchFormat& one) { return one.program == file.program; })
+      ->name;
+}
 
 std::optional<BenchFile> read_bench_file(const std::filesystem::path& path, std::string_view text) {
   if (const auto first = text.find_first_not_of(" \t\r\n"); first != std::string_view::npos)
@@ -284,6 +346,7 @@ std::optional<BenchFile> read_bench_file(const std::filesystem::path& path, std:
   if (root.is_discarded() || (root.is_object() && root.contains("reason")) ||
       (root.is_object() && root.contains("counter-value")))
     return lines_of_objects(text);
+  if (is_asv(root)) return asv(root);
   if (holds_list_of(root, "results", "command")) return hyperfine(root);
   if (holds_list_of(root, "benchmarks", "stats")) return pytest_benchmark(root);
   if (holds_list_of(root, "benchmarks", "name") && root.contains("context"))

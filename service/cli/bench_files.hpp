@@ -1,5 +1,5 @@
 // Result files of benchmark programs: hyperfine, pytest-benchmark, Google Benchmark, JMH,
-// Criterion, Catch2 and `perf stat -j`. Used by `compare` and `bisect run`.
+// Criterion, Catch2, asv and `perf stat -j`. Used by `compare` and `bisect run`.
 #pragma once
 
 #include <filesystem>
@@ -31,5 +31,9 @@ struct BenchFile {
 // nullopt: it is of none of these programs. `path` names what Criterion's files do not. A benchmark
 // of which the file has only aggregates has one sample, the median where it is there.
 std::optional<BenchFile> read_bench_file(const std::filesystem::path& path, std::string_view text);
+
+// The names of these formats, as an option takes them, and the one that a file has.
+std::vector<std::string> bench_formats();
+std::string_view format_of(const BenchFile& file);
 
 }  // namespace nightjar::cli

@@ -6,19 +6,24 @@
 #include <string>
 #include <vector>
 
+#include "service/cli/measured_values.hpp"
+
 namespace nightjar::cli {
 
 struct BisectOptions {
   std::string package;  // versions of this one are searched; empty: commits of a repository
   std::filesystem::path repository = ".";
-  std::string good, bad;           // revisions, or versions
-  std::string measure;             // prints one number as its last line, or fails; 125: untestable
+  std::string good, bad;  // revisions, or versions
+  std::string measure;    // gives a number where `source` says, or fails; 125: untestable
+  MeasureSource source;
+  std::vector<std::string> only;   // globs of the benchmarks that count; empty: all
   std::string build;               // once a commit; failure: untestable. Empty: nothing to build
   std::vector<std::string> paths;  // only commits that changed one of them; empty: all commits
   bool into_merges = false;        // a culprit that is a merge: go on in what it brought
   double threshold = .07;
-  std::string direction = "lower";  // which number is better, or "higher"
-  std::string find = "worse";       // what is searched for, or "better", or "broken"
+  // Which number is better, "lower" or "higher". Empty: as the measure's format says, or lower.
+  std::string direction;
+  std::string find = "worse";  // what is searched for, or "better", or "broken"
   int max_runs = 480;
   int jobs = 1;                   // builds at once; measuring stays one at a time
   double timeout_seconds = 3600;  // of one command
@@ -30,9 +35,15 @@ struct BisectOptions {
 // The usual threshold of a search for failures, in points of the rate.
 inline constexpr double kLeastRiseOfFailures = .02;
 
+inline bool prefers_more(const BisectOptions& options) {
+  return options.direction == "higher";
+}
+inline std::string direction_word(const BisectOptions& options) {
+  return prefers_more(options) ? "higher" : "lower";
+}
 // True if what is searched for makes the measured number smaller.
 inline bool seeks_less(const BisectOptions& options) {
-  return (options.direction == "higher") == (options.find != "better");
+  return prefers_more(options) == (options.find != "better");
 }
 // True if a run's exit status is what is observed, and no number.
 inline bool seeks_failures(const BisectOptions& options) {

@@ -23,10 +23,11 @@ class VersionEnvironments : public Bench {
 
   Measurement measure(const std::string& version) override {
     prepare({version});
-    if (!problem(version).empty()) return {std::nullopt, problem(version)};
-    return measurement_of(
-        run_command(options_.measure, work_of(version), options_.timeout_seconds, stop_), options_,
-        "it runs in this folder, with the version's environment first in PATH");
+    if (!problem(version).empty()) return {{}, problem(version)};
+    const WorkPlace work = work_of(version);
+    return measurement_of(run_command(options_.measure, work, options_.timeout_seconds, stop_),
+                          options_, work.folder,
+                          "it runs in this folder, with the version's environment first in PATH");
   }
 
  private:
@@ -59,9 +60,12 @@ int bisect_versions(const BisectOptions& options, const UvOptions& uv_options,
   name.good = good;
   name.bad = bad;
   name.measure = options.measure;
-  name.direction = options.direction;
+  name.direction = direction_word(options);
   name.find = options.find;
   name.threshold = options.threshold;
+  name.value = options.source.value;
+  name.measure_format = options.source.format;
+  name.only = options.only;
   name.package = options.package;
   name.python = uv_options.python;
   KeptSearch kept(options.state, name, {});

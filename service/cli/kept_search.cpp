@@ -12,7 +12,7 @@ constexpr std::chrono::seconds kToDisk(1);
 
 std::size_t runs_in(const Progress& progress) {
   std::size_t runs = 0;
-  for (const auto& [ends, log] : progress) runs += log.runs.size();
+  for (const auto& [ends, search] : progress) runs += search.runs.size();
   return runs;
 }
 
@@ -41,13 +41,13 @@ KeptSearch::~KeptSearch() {
   }
 }
 
-bisect::SearchLog KeptSearch::log(const SearchEnds& ends) const {
+SavedSearch KeptSearch::search(const SearchEnds& ends) const {
   const auto found = progress_.find(ends);
-  return found == progress_.end() ? bisect::SearchLog() : found->second;
+  return found == progress_.end() ? SavedSearch() : found->second;
 }
 
-void KeptSearch::save(const SearchEnds& ends, const bisect::SearchLog& log) {
-  progress_[ends] = log;
+void KeptSearch::save(const SearchEnds& ends, const SavedSearch& search) {
+  progress_[ends] = search;
   if (is_named_) return write();
   if (file_.empty() || runs_in(progress_) <= offered_) return;  // what was offered stays till then
   try {

@@ -20,10 +20,10 @@ class KeptSearch {
   KeptSearch& operator=(const KeptSearch&) = delete;
 
   // What earlier starts measured between these ends.
-  bisect::SearchLog log(const SearchEnds& ends) const;
+  SavedSearch search(const SearchEnds& ends) const;
   // The file outlives a killed process at once, and a loss of power a second later: to wait for the
   // disk after each run takes as long as a short run.
-  void save(const SearchEnds& ends, const bisect::SearchLog& log);
+  void save(const SearchEnds& ends, const SavedSearch& search);
   // There is an answer, so a place of our own keeps nothing.
   void forget() const;
 

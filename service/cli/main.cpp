@@ -10,6 +10,7 @@
 #include "runner/process/failure.hpp"
 #include "runner/process/output.hpp"
 #include "runner/process/stop_on_signal.hpp"
+#include "service/cli/bench_files.hpp"
 #include "service/cli/bisect_run.hpp"
 #include "service/cli/bisect_versions.hpp"
 #include "service/cli/compare.hpp"
@@ -160,13 +161,20 @@ struct Commands {
         "    --measure './bench parse | tail -1' --state search.json\n"
         "The last line that --measure prints is one number; lower is better, unless --direction "
         "higher\n"
-        "says otherwise. Exit code 125 of --measure, or a failing --build, says that a commit is "
+        "says otherwise. With --measure-file it is in the results of hyperfine, pytest-benchmark, "
+        "Google\n"
+        "Benchmark, Criterion, JMH, Catch2, asv or perf stat, or where --value says. Of\n"
+        "several benchmarks each has its culprit. Exit code 125 "
+        "of --measure, or a failing --build, says that a commit is "
         "untestable.\n"
         "Both find the commit's id in $NIGHTJAR_COMMIT.\n"
         "Searched is the first-parent history from good to bad. The repository is never modified.\n"
         "Exit codes: 0 culprit found, 1 none, or interrupted, 2 wrong use, 3 something broke.");
     run_command->add_option("--repo", bisect.repository, "git repository")->capture_default_str();
     add_ends(*run_command, "revision");
+    run_command->add_option("--measure-file", bisect.source.file,
+                            "file, or folder, in the work tree that --measure writes its numbers "
+                            "to, in place of its last line");
     run_command->add_option("--build", bisect.build, "command; runs once a commit");
     run_command
         ->add_option("--path", bisect.paths,
@@ -212,6 +220,14 @@ struct Commands {
     command.add_option("--bad", bisect.bad, what + " that is bad")->required();
     command.add_option("--measure", bisect.measure, "command; prints a number as its last line")
         ->required();
+    command.add_option("--value", bisect.source.value,
+                       "where in the JSON of --measure the number is, such as results.0.median");
+    command
+        .add_option("--measure-format", bisect.source.format,
+                    "benchmark program that wrote it (recognised by its content)")
+        ->check(CLI::IsMember(bench_formats()));
+    command.add_option("--only", bisect.only, "benchmarks that count; a glob, repeatable")
+        ->allow_extra_args(false);
   }
 
   // What a search believes, and where it is shown and kept.
@@ -303,9 +319,9 @@ struct Commands {
       throw BadInput(
           "--json before a command goes with --version alone; write it behind the command");
     detect.policy.threshold = bisect.threshold = share(threshold);
-    bisect.direction = direction;
-    if (seeks_failures(bisect) &&
-        (*versions_command ? versions_command : run_command)->count("--threshold") == 0)
+    const CLI::App* search_command = *versions_command ? versions_command : run_command;
+    if (search_command->count("--direction") > 0) bisect.direction = direction;
+    if (seeks_failures(bisect) && search_command->count("--threshold") == 0)
       bisect.threshold = kLeastRiseOfFailures;
     if (direction == "higher") detect.policy.direction = Direction::higher_is_better;
     detect.fail_on_worse = compare.fail_on_worse = fail_on == "worse";

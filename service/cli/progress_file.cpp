@@ -17,20 +17,27 @@ namespace {
 using nlohmann::json;
 
 json name_json(const SearchName& name) {
-  return {{"good", name.good},           {"bad", name.bad},
-          {"measure", name.measure},     {"build", name.build},
-          {"direction", name.direction}, {"find", name.find},
-          {"threshold", name.threshold}, {"path", name.paths},
-          {"package", name.package},     {"python", name.python}};
+  return {{"good", name.good},
+          {"bad", name.bad},
+          {"measure", name.measure},
+          {"build", name.build},
+          {"direction", name.direction},
+          {"find", name.find},
+          {"threshold", name.threshold},
+          {"path", name.paths},
+          {"measure-file", name.measure_file},
+          {"value", name.value},
+          {"measure-format", name.measure_format},
+          {"only", name.only},
+          {"package", name.package},
+          {"python", name.python}};
 }
 
 // Files of earlier versions lack what could not be chosen then.
 json stored_name(const json& root) {
-  json name{{"direction", "lower"},
-            {"find", "worse"},
-            {"path", json::array()},
-            {"package", ""},
-            {"python", ""}};
+  json name{{"direction", "lower"},  {"find", "worse"}, {"path", json::array()},
+            {"measure-file", ""},    {"value", ""},     {"measure-format", ""},
+            {"only", json::array()}, {"package", ""},   {"python", ""}};
   name.update(root.at("search"));
   return name;
 }
@@ -43,20 +50,63 @@ void refuse_another(const json& stored, const json& asked, const std::string& at
                      "; name another --state file");
 }
 
-json log_json(const bisect::SearchLog& log) {
-  json runs = json::array();
-  for (const auto& run : log.runs)
-    runs.push_back({{"session", run.session}, {"commit", run.commit}, {"value", run.value}});
-  return {{"runs", runs}, {"untestable", log.untestable}};
+json part_json(const SavedPart& part) {
+  return {{"name", part.subject.benchmark},
+          {"unit", part.subject.unit},
+          {"more_is_better", part.subject.more_is_better},
+          {"answered_after", part.answered_after},
+          {"runs_for_others", part.runs_for_others}};
 }
 
-bisect::SearchLog stored_log(const json& stored) {
-  bisect::SearchLog log;
-  for (const json& run : stored.at("runs"))
-    log.runs.push_back({field<int>(run, "session"), field<int>(run, "commit"), run.at("value")});
+SavedPart part_in(const json& one) {
+  return {{one.at("name"), one.at("unit"), one.at("more_is_better")},
+          field<std::size_t>(one, "answered_after"),
+          field<int>(one, "runs_for_others")};
+}
+
+// A search without names has one value a run.
+json run_json(const SavedRun& run, bool has_names) {
+  json out{{"session", run.session}, {"commit", run.commit}};
+  if (!has_names) {
+    out["value"] = run.values.at(0).value();
+    return out;
+  }
+  out["values"] = json::array();
+  for (const auto& value : run.values) out["values"].push_back(value ? json(*value) : json());
+  return out;
+}
+
+SavedRun run_in(const json& one) {
+  SavedRun run{field<int>(one, "session"), field<int>(one, "commit"), {}};
+  if (one.contains("value")) {
+    run.values.emplace_back(one["value"].get<double>());
+    return run;
+  }
+  for (const json& value : one.at("values"))
+    run.values.push_back(value.is_null() ? std::nullopt : std::optional(value.get<double>()));
+  return run;
+}
+
+json search_json(const SavedSearch& search) {
+  const bool has_names = search.parts.size() != 1 || !search.parts[0].subject.benchmark.empty();
+  json runs = json::array(), benchmarks = json::array();
+  for (const SavedRun& run : search.runs) runs.push_back(run_json(run, has_names));
+  for (const SavedPart& part : search.parts) benchmarks.push_back(part_json(part));
+  json out{{"runs", runs}, {"untestable", search.untestable}};
+  if (has_names) out["benchmarks"] = benchmarks;
+  return out;
+}
+
+SavedSearch search_in(const json& stored) {
+  SavedSearch search;
+  if (const auto found = stored.find("benchmarks"); found != stored.end())
+    for (const json& one : *found) search.parts.push_back(part_in(one));
+  else
+    search.parts.emplace_back();
+  for (const json& run : stored.at("runs")) search.runs.push_back(run_in(run));
   for (const json& commit : stored.at("untestable"))
-    log.untestable.push_back(parse_json(commit, Parsed<int>{}));
-  return log;
+    search.untestable.push_back(parse_json(commit, Parsed<int>{}));
+  return search;
 }
 
 bool lies_in(const fs::path& folder, const fs::path& inner) {
@@ -113,9 +163,9 @@ Progress load_progress(const fs::path& file, const SearchName& name) {
   const json root = parse_foreign(*text);
   try {
     refuse_another(stored_name(root), name_json(name), attempt);
-    Progress progress{{{name.good, name.bad}, stored_log(root)}};
+    Progress progress{{{name.good, name.bad}, search_in(root)}};
     for (const json& inner : root.value("inside_merges", json::array()))
-      progress[{inner.at("good"), inner.at("bad")}] = stored_log(inner);
+      progress[{inner.at("good"), inner.at("bad")}] = search_in(inner);
     return progress;
   } catch (const json::exception&) {
     throw BadInput(attempt + "it is no state file of nightjar bisect run; remove it to start over");
@@ -125,8 +175,8 @@ Progress load_progress(const fs::path& file, const SearchName& name) {
 void save_progress(const fs::path& file, const SearchName& name, const Progress& progress,
                    bool durably) {
   json root{{"search", name_json(name)}}, inside = json::array();
-  for (const auto& [ends, log] : progress) {
-    json one = log_json(log);
+  for (const auto& [ends, search] : progress) {
+    json one = search_json(search);
     if (ends == SearchEnds{name.good, name.bad}) {
       root.update(one);
       continue;

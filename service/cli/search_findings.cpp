@@ -11,13 +11,13 @@ std::vector<std::string> cell_of(const SearchResult& result, int first, int last
 }
 
 // The rates on both sides of each step, from all runs up to the next one.
-void add_rates(const SearchResult& result, std::vector<ReportedStep>& named) {
-  const auto& steps = result.answer.culprits;
+void add_rates(const bisect::SharedPart& part, std::vector<ReportedStep>& named) {
+  const auto& steps = part.answer->culprits;
   for (std::size_t i = 0; i < named.size(); ++i) {
     const int from = i == 0 ? 0 : steps[i - 1].last;
-    const int to = i + 1 == steps.size() ? result.log.commits : steps[i + 1].first - 1;
-    named[i].before = failure_rate_of(result.log.runs, from, steps[i].first - 1);
-    named[i].after = failure_rate_of(result.log.runs, steps[i].last, to);
+    const int to = i + 1 == steps.size() ? part.log.commits : steps[i + 1].first - 1;
+    named[i].before = failure_rate_of(part.log.runs, from, steps[i].first - 1);
+    named[i].after = failure_rate_of(part.log.runs, steps[i].last, to);
   }
 }
 
@@ -30,13 +30,13 @@ std::string rule_of(const Answer& answer, const std::optional<Ends>& ends,
 
 // With the levels beside the step, unless add_rates() says them.
 ReportedStep reported_step(const BisectOptions& options, const SearchResult& result,
-                           bisect::NamedStep step) {
+                           const bisect::SharedPart& part, bisect::NamedStep step) {
   const auto change = measured_ratio({step.ratio, step.low, step.high}, seeks_less(options));
   step.ratio = change.ratio;
   step.low = change.low;
   step.high = change.high;
   const auto level = [&](int commit) {
-    return seeks_failures(options) ? std::nullopt : level_of(result.log.runs, commit);
+    return seeks_failures(options) ? std::nullopt : level_of(part.log.runs, commit);
   };
   return {
       step, cell_of(result, step.first, step.last), {}, level(step.first - 1), level(step.last)};
@@ -44,11 +44,11 @@ ReportedStep reported_step(const BisectOptions& options, const SearchResult& res
 
 // In units of a large threshold a small change is as good as none to the search, though the ends
 // show it.
-void judge_ends(const SearchResult& result, SearchReport& report) {
-  report.rule = rule_of(result.answer, report.ends, report.options);
+void judge_ends(const bisect::SharedPart& part, SearchReport& report) {
+  report.rule = rule_of(*part.answer, report.ends, report.options);
   const double threshold = report.options.threshold;
   if (report.outcome != Answer::Outcome::not_reproduced || !report.ends ||
-      !differ_below(result.log, seeks_less(report.options), threshold))
+      !differ_below(part.log, seeks_less(report.options), threshold))
     return;
   report.outcome = Answer::Outcome::below_threshold;
   report.rule = "the ends differ by " + change_text(report.ends->change) +
@@ -57,30 +57,35 @@ void judge_ends(const SearchResult& result, SearchReport& report) {
 
 }  // namespace
 
-SearchReport report_of(const BisectOptions& options, const SearchResult& result,
+SearchReport report_of(const BisectOptions& all_options, const SearchResult& result,
+                       std::size_t benchmark,
                        const std::function<CommitFacts(const std::string&)>& facts) {
+  const SearchSubject& subject = result.benchmarks.subjects()[benchmark];
+  const bisect::SharedPart& part = result.benchmarks.shared().parts()[benchmark];
+  const BisectOptions options = options_for(subject, all_options);
   const bool of_failures = seeks_failures(options);
   SearchReport report;
   report.options = options;
-  report.outcome = result.answer.outcome;
-  report.rule = result.answer.rule;
-  report.ends =
-      of_failures ? failure_ends_of(result.log) : ends_of(result.log, seeks_less(options));
+  if (!subject.benchmark.empty()) report.subject = subject;
+  report.is_one_of_several = result.benchmarks.are_many();
+  report.outcome = part.answer->outcome;
+  report.rule = part.answer->rule;
+  report.ends = of_failures ? failure_ends_of(part.log) : ends_of(part.log, seeks_less(options));
   report.good = result.commits.front();
   report.bad = result.commits.back();
-  report.runs = result.log.runs.size();
+  report.runs = part.answered_after;
   report.builds = result.builds;
-  for (const auto& step : result.answer.culprits)
-    report.named.push_back(reported_step(options, result, step));
-  if (of_failures) add_rates(result, report.named);
-  for (const auto& step : result.answer.smaller)
-    report.smaller.push_back(reported_step(options, result, step));
+  for (const auto& step : part.answer->culprits)
+    report.named.push_back(reported_step(options, result, part, step));
+  if (of_failures) add_rates(part, report.named);
+  for (const auto& step : part.answer->smaller)
+    report.smaller.push_back(reported_step(options, result, part, step));
   for (auto* steps : {&report.named, &report.smaller})
     for (ReportedStep& step : *steps)
       for (const std::string& sha : step.commits) step.facts.push_back(facts(sha));
-  for (const auto& mass : result.belief.cells)
+  for (const auto& mass : part.belief.cells)
     report.posterior.push_back({cell_of(result, mass.first, mass.last), mass.probability});
-  if (!of_failures) judge_ends(result, report);
+  if (!of_failures) judge_ends(part, report);
   return report;
 }
 

@@ -9,8 +9,9 @@
 
 namespace nightjar::cli {
 
-// `facts`: of a commit that the report names.
+// The benchmark has an answer. `facts` are those of a commit that the report names.
 SearchReport report_of(const BisectOptions& options, const SearchResult& result,
+                       std::size_t benchmark,
                        const std::function<CommitFacts(const std::string&)>& facts);
 
 }  // namespace nightjar::cli

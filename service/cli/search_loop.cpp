@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "runner/process/failure.hpp"
-#include "service/cli/ends.hpp"
 #include "service/cli/failure.hpp"
+#include "storage/base/foreign_text.hpp"
 #include "storage/base/terminal.hpp"
 
 namespace nightjar::cli {
@@ -16,7 +16,6 @@ bisect::SearchPolicy search_policy_of(const BisectOptions& options) {
   bisect::SearchPolicy policy;
   policy.threshold = options.threshold;
   policy.of_failures = seeks_failures(options);
-  policy.of_inverses = seeks_less(options);
   policy.max_runs = options.max_runs;
   policy.builds_at_once = options.build.empty() ? 1 : options.jobs;
   policy.build_ends_session = !options.build.empty();
@@ -26,35 +25,57 @@ bisect::SearchPolicy search_policy_of(const BisectOptions& options) {
 
 }  // namespace
 
-SearchLoop::SearchLoop(const BisectOptions& options, Bench& bench, std::vector<std::string> commits,
-                       bisect::SearchLog log, Save save, Draw draw, std::stop_token stop)
+SearchLoop::SearchLoop(const BisectOptions& options, Bench& bench,
+                       const std::vector<std::string>& commits, const SavedSearch& saved, Save save,
+                       Draw draw, std::stop_token stop)
     : options_(options),
       bench_(bench),
       save_(std::move(save)),
       draw_(std::move(draw)),
       stop_(std::move(stop)),
-      policy_(search_policy_of(options)),
+      result_{commits,
+              Benchmarks(static_cast<int>(commits.size()) - 1, search_policy_of(options), options)},
       chart_(::isatty(STDERR_FILENO) != 0) {
-  result_.commits = std::move(commits);
-  result_.log = std::move(log);
-  result_.log.commits = static_cast<int>(result_.commits.size()) - 1;
-  if (!result_.log.runs.empty()) session_ = result_.log.runs.back().session + 1;
+  result_.benchmarks.restore(saved);
+  if (!saved.runs.empty()) session_ = saved.runs.back().session + 1;
 }
 
 SearchResult SearchLoop::run() {
   const int built_before = bench_.builds();
-  while (true) {
-    bisect::NextStep next = bisect::next_step(as_costs(result_.log, seeks_less(options_)), policy_);
-    result_.belief = std::move(next.belief);
-    result_.builds = bench_.builds() - built_before;
-    if (auto* answer = std::get_if<bisect::Answer>(&next.step)) {
-      result_.answer = std::move(*answer);
-      return std::move(result_);
-    }
-    draw_(result_);
-    chart_.show(result_.belief, result_.log.runs.size(), result_.commits);
-    take(std::get<bisect::Measure>(next.step));
+  require_one_benchmark();
+  while (const auto step = result_.benchmarks.next()) {
+    show_progress();
+    take(*step);
   }
+  if (result_.benchmarks.are_many()) save_(result_.benchmarks.saved());  // the answers, too
+  result_.builds = bench_.builds() - built_before;
+  return std::move(result_);
+}
+
+void SearchLoop::show_progress() {
+  const auto& shared = result_.benchmarks.shared();
+  if (shared.parts().empty()) return chart_.show({}, runs(), result_.commits);
+  const auto& served = shared.parts()[shared.served()];
+  draw_(served);
+  if (!result_.benchmarks.are_many()) return chart_.show(served.belief, runs(), result_.commits);
+  const auto open = std::count_if(shared.parts().begin(), shared.parts().end(),
+                                  [](const auto& part) { return part.is_open(); });
+  say(stderr, "%s; %td of %zu benchmarks are open; for %s\n",
+      chart_text(served.belief, runs(), result_.commits).c_str(), open, shared.parts().size(),
+      shown_lines(result_.benchmarks.subjects()[shared.served()].benchmark).c_str());
+}
+
+// Each benchmark may blame another merge, so there is no single branch to go on in.
+void SearchLoop::require_one_benchmark() const {
+  if (options_.into_merges && result_.benchmarks.are_many())
+    throw BadInput("cannot go on inside merges with several benchmarks: the measure gives " +
+                   in_quotes(result_.benchmarks.subjects()[0].benchmark) + ", " +
+                   in_quotes(result_.benchmarks.subjects()[1].benchmark) +
+                   " and maybe more; choose one with --only, or leave --into-merges out");
+}
+
+std::size_t SearchLoop::runs() const {
+  return static_cast<std::size_t>(result_.benchmarks.shared().runs());
 }
 
 const std::string& SearchLoop::commit_at(int position) const {
@@ -62,7 +83,7 @@ const std::string& SearchLoop::commit_at(int position) const {
 }
 
 void SearchLoop::take(const bisect::Measure& step) {
-  if (step.new_session && !result_.log.runs.empty()) ++session_;
+  if (step.new_session && runs() > 0) ++session_;
   if (options_.jobs > 1) build(step);
   for (const int commit : step.order)
     if (!take_run(commit)) return;
@@ -73,13 +94,15 @@ bool SearchLoop::take_run(int commit) {
   const std::string& sha = commit_at(commit);
   while (true) {
     if (stop_.stop_requested()) throw runner::Stopped();
-    const Measurement measured = bench_.measure(sha);
+    Measurement measured = bench_.measure(sha);
     if (!measured.untestable.empty()) return mark_untestable(commit, measured.untestable);
-    lost_.note(commit, !measured.value);
-    if (measured.value) {
-      result_.log.runs.push_back({session_, commit, *measured.value});
-      note_built(commit);
-      save_(result_.log);
+    if (measured.lost.empty())
+      measured.lost = one_line(result_.benchmarks.take(session_, commit, measured.values));
+    require_one_benchmark();
+    lost_.note(commit, !measured.lost.empty());
+    if (measured.lost.empty()) {
+      result_.benchmarks.note_built(commit);
+      save_(result_.benchmarks.saved());
       return true;
     }
     if (lost_.condemn(commit)) return give_up(commit, measured);
@@ -90,10 +113,7 @@ bool SearchLoop::take_run(int commit) {
 }
 
 bool SearchLoop::give_up(int commit, const Measurement& last) {
-  const auto& runs = result_.log.runs;
-  const bool had_numbers =
-      std::any_of(runs.begin(), runs.end(), [&](const auto& run) { return run.commit == commit; });
-  if (last.is_broken && !had_numbers)
+  if (last.is_broken && !result_.benchmarks.has_runs_of(commit))
     throw Broken("the measure of " + short_name(commit_at(commit)) + " " + last.lost + last.advice);
   return mark_untestable(commit, "its measure " + last.lost);
 }
@@ -108,7 +128,7 @@ void SearchLoop::build(const bisect::Measure& step) {
   for (const int commit : step.build_too) {
     const std::string& problem = bench_.problem(commit_at(commit));
     if (problem.empty())
-      note_built(commit);
+      result_.benchmarks.note_built(commit);
     else
       mark_untestable(commit, problem);
   }
@@ -116,21 +136,14 @@ void SearchLoop::build(const bisect::Measure& step) {
 
 bool SearchLoop::mark_untestable(int commit, const std::string& why) {
   const std::string& sha = commit_at(commit);
-  if (commit == 0 || commit == result_.log.commits)
+  if (commit == 0 || commit == last_commit())
     throw Broken(std::string("the ") + (commit == 0 ? "good" : "bad") + " end " + short_name(sha) +
                  " cannot be tested: " + why);
   chart_.leave();
   say(stderr, "%s is untestable: %s\n", short_name(sha).c_str(), why.c_str());
-  result_.log.untestable.push_back(commit);
-  save_(result_.log);
+  result_.benchmarks.note_untestable(commit);
+  save_(result_.benchmarks.saved());
   return false;
-}
-
-void SearchLoop::note_built(int commit) {
-  auto& built = result_.log.built;
-  const bool inner = commit != 0 && commit != result_.log.commits;
-  if (inner && std::find(built.begin(), built.end(), commit) == built.end())
-    built.push_back(commit);
 }
 
 }  // namespace nightjar::cli

@@ -8,8 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "bisect/search.hpp"
+#include "bisect/shared_search.hpp"
 #include "service/cli/bench.hpp"
+#include "service/cli/benchmarks.hpp"
 #include "service/cli/bisect_run.hpp"
 #include "service/cli/chart.hpp"
 #include "service/cli/lost_runs.hpp"
@@ -19,24 +20,22 @@ namespace nightjar::cli {
 // What was searched, and what came of it.
 struct SearchResult {
   std::vector<std::string> commits;  // the good end first
-  bisect::SearchLog log;             // of measured values
-  bisect::Answer answer;
-  bisect::Belief belief;
-  int builds = 0;  // made by this search
+  Benchmarks benchmarks;             // each with its runs and its answer
+  int builds = 0;                    // made by this search
 };
 
 class SearchLoop {
  public:
   // After each run, and after each commit that turned out to be untestable.
-  using Save = std::function<void(const bisect::SearchLog&)>;
-  // Before each round.
-  using Draw = std::function<void(const SearchResult&)>;
+  using Save = std::function<void(const SavedSearch&)>;
+  // Before each round, with the benchmark that it serves most.
+  using Draw = std::function<void(const bisect::SharedPart&)>;
 
-  // `log` has what earlier starts measured, of runs and untestable commits.
-  SearchLoop(const BisectOptions& options, Bench& bench, std::vector<std::string> commits,
-             bisect::SearchLog log, Save save, Draw draw, std::stop_token stop);
-  // Throws Broken if an end cannot be tested, or if the measure gives no numbers, and
-  // runner::Stopped.
+  // `saved` has what earlier starts measured.
+  SearchLoop(const BisectOptions& options, Bench& bench, const std::vector<std::string>& commits,
+             const SavedSearch& saved, Save save, Draw draw, std::stop_token stop);
+  // Throws Broken if an end cannot be tested, or if the measure gives no numbers, BadInput if it
+  // gives several where one is wanted, and runner::Stopped.
   SearchResult run();
 
  private:
@@ -45,7 +44,10 @@ class SearchLoop {
   bool give_up(int commit, const Measurement& last);
   void build(const bisect::Measure& step);
   bool mark_untestable(int commit, const std::string& why);
-  void note_built(int commit);
+  void show_progress();
+  void require_one_benchmark() const;
+  std::size_t runs() const;
+  int last_commit() const { return static_cast<int>(result_.commits.size()) - 1; }
   const std::string& commit_at(int position) const;
 
   const BisectOptions& options_;
@@ -54,8 +56,7 @@ class SearchLoop {
   Draw draw_;
   std::stop_token stop_;
   SearchResult result_;
-  bisect::SearchPolicy policy_;
-  LostRuns lost_;
+  LostRuns lost_;  // runs that gave no benchmark a number
   Chart chart_;
   int session_ = 0;
 };

@@ -61,32 +61,6 @@ json ends_json(const std::optional<Ends>& ends, bool of_failures) {
           {"smallest_seen", ends->smallest_seen}};
 }
 
-json report_object(const SearchReport& report) {
-  json posterior = json::array();
-  for (const auto& share : report.posterior)
-    posterior.push_back({{"commits", share.commits}, {"probability", share.probability}});
-  const bool several = report.outcome == SearchOutcome::several_small;
-  const bool of_failures = seeks_failures(report.options);
-  const json named = steps_json(report.named, of_failures), none = json::array();
-  const std::string& package = report.options.package;
-  const json of_package = package.empty() ? json() : json(package);
-  return {{"outcome", name_of(report.outcome)},
-          {"culprits", several ? none : named},
-          {"contributors", several ? named : none},
-          {"smaller_steps", steps_json(report.smaller, of_failures)},
-          {"ends", ends_json(report.ends, of_failures)},
-          {"package", of_package},
-          {"good", report.good},
-          {"bad", report.bad},
-          {"threshold", report.options.threshold},
-          {"direction", report.options.direction},
-          {"find", report.options.find},
-          {"builds", report.builds},
-          {"runs", report.runs},
-          {"posterior", posterior},
-          {"rule", report.rule}};
-}
-
 const char* blamed_word(MergeFinding::Blamed blamed) {
   switch (blamed) {
     case MergeFinding::Blamed::branch:
@@ -114,6 +88,37 @@ json merges_json(const std::vector<MergeFinding>& merges) {
 
 }  // namespace
 
+json report_object(const SearchReport& report) {
+  json posterior = json::array();
+  for (const auto& share : report.posterior)
+    posterior.push_back({{"commits", share.commits}, {"probability", share.probability}});
+  const bool several = report.outcome == SearchOutcome::several_small;
+  const bool of_failures = seeks_failures(report.options);
+  const json named = steps_json(report.named, of_failures), none = json::array();
+  const std::string& package = report.options.package;
+  const json of_package = package.empty() ? json() : json(package);
+  json out{{"outcome", name_of(report.outcome)},
+           {"culprits", several ? none : named},
+           {"contributors", several ? named : none},
+           {"smaller_steps", steps_json(report.smaller, of_failures)},
+           {"ends", ends_json(report.ends, of_failures)},
+           {"package", of_package},
+           {"good", report.good},
+           {"bad", report.bad},
+           {"threshold", report.options.threshold},
+           {"direction", direction_word(report.options)},
+           {"find", report.options.find},
+           {"builds", report.builds},
+           {"runs", report.runs},
+           {"posterior", posterior},
+           {"rule", report.rule}};
+  if (report.subject) {
+    out["benchmark"] = report.subject->benchmark;
+    out["unit"] = report.subject->unit.empty() ? json() : json(report.subject->unit);
+  }
+  return out;
+}
+
 std::string report_json(const SearchReport& report) {
   json out = report_object(report);
   out["inside_merges"] = merges_json(report.inside_merges);
@@ -129,11 +134,11 @@ std::string opposite_change(const Ends& ends, const BisectOptions& options) {
   const bool for_worse = options.find == "worse";
   std::string text = std::string("the level ") + (less ? "rose" : "fell") + " by " +
                      size_text(ends.change) + ": nothing got " + options.find;
-  if (options.direction == "lower") text += ", as lower is better";
+  if (!prefers_more(options)) text += ", as lower is better";
   if (-std::log(low) < threshold) return text;
   text += for_worse ? ". To find what improved it: --find better"
                     : ". To find what made it worse: --find worse";
-  if (options.direction == "lower") text += ". For a throughput: --direction higher";
+  if (!prefers_more(options)) text += ". For a throughput: --direction higher";
   return text;
 }
 

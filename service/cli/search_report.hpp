@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "service/cli/bisect_run.hpp"
 #include "service/cli/checkout.hpp"
 #include "service/cli/ends.hpp"
+#include "service/cli/progress_file.hpp"
 
 namespace nightjar::cli {
 
@@ -37,6 +39,8 @@ struct SearchReport {
   };
   std::vector<Share> posterior;
   std::filesystem::path kept;               // the file with what was measured; empty: none
+  std::optional<SearchSubject> subject;     // if the measure's format names it
+  bool is_one_of_several = false;           // the search had more benchmarks
   std::vector<MergeFinding> inside_merges;  // the outer ones first
 };
 
@@ -53,6 +57,8 @@ struct MergeFinding {
   std::vector<SearchReport> branches;  // a search for each parent that brought commits
 };
 
+// Without what is inside merges.
+nlohmann::json report_object(const SearchReport& report);
 std::string report_json(const SearchReport& report);
 std::string report_text(const SearchReport& report);
 

@@ -1,5 +1,6 @@
 #include "service/cli/search_session.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "runner/process/failure.hpp"
@@ -9,7 +10,17 @@
 #include "storage/base/terminal.hpp"
 
 namespace nightjar::cli {
+namespace {
 using bisect::SearchOutcome;
+
+bool is_undecided(const SearchResult& result) {
+  const auto& parts = result.benchmarks.shared().parts();
+  return std::any_of(parts.begin(), parts.end(), [](const bisect::SharedPart& part) {
+    return part.answer && part.answer->outcome == SearchOutcome::inconclusive;
+  });
+}
+
+}  // namespace
 
 SearchSession::SearchSession(const BisectOptions& options, Bench& bench, KeptSearch& kept,
                              Facts facts, std::stop_token stop)
@@ -21,16 +32,21 @@ SearchSession::SearchSession(const BisectOptions& options, Bench& bench, KeptSea
 
 int SearchSession::run(const std::vector<std::string>& positions, const GoOn& go_on) try {
   if (!kept_.offer().empty()) say(stderr, "%s\n", kept_.offer().c_str());
-  const SearchResult result =
-      search(positions, [&](const SearchResult& so_far) { draw(so_far, ""); });
-  SearchReport report = reported(result);
-  if (report.outcome == SearchOutcome::culprit && go_on) report.inside_merges = go_on(report.named);
+  const SearchResult result = search(
+      positions, [&](const bisect::SharedPart& benchmark) { draw(positions, benchmark, ""); });
+  ManyReport all = reported(result);
+  const bool many = result.benchmarks.are_many();
+  SearchReport& first = all.benchmarks.front();
+  if (!many && first.outcome == SearchOutcome::culprit && go_on)
+    first.inside_merges = go_on(first.named);
   // An answer ends what an interruption would have gone on with.
-  if (result.answer.outcome != SearchOutcome::inconclusive) kept_.forget();
-  const std::string text = shown_lines(report_text(report));
-  draw(result, text);
-  std::fputs((options_.json ? report_json(report) : text).c_str(), stdout);
-  return result.answer.outcome == SearchOutcome::culprit ? 0 : 1;
+  if (!is_undecided(result)) kept_.forget();
+  const std::string text = shown_lines(many ? many_text(all) : report_text(first));
+  const auto& shared = result.benchmarks.shared();
+  draw(positions, shared.parts()[shared.served()], text);
+  const std::string shown = !options_.json ? text : many ? many_json(all) : report_json(first);
+  std::fputs(shown.c_str(), stdout);
+  return has_culprit(all) ? 0 : 1;
 } catch (const runner::Stopped&) {
   say(stderr, "nightjar: stopped; %s\n", kept_.words().c_str());
   return 1;
@@ -40,27 +56,36 @@ int SearchSession::run(const std::vector<std::string>& positions, const GoOn& go
 }
 
 SearchReport SearchSession::search_inside(const std::vector<std::string>& positions) {
-  return reported(search(positions, [](const SearchResult&) {}));
+  return reported(search(positions, [](const bisect::SharedPart&) {})).benchmarks.front();
 }
 
 SearchResult SearchSession::search(const std::vector<std::string>& positions,
                                    SearchLoop::Draw draw) {
   const SearchEnds ends{positions.front(), positions.back()};
-  const auto save = [&](const bisect::SearchLog& log) { kept_.save(ends, log); };
-  return SearchLoop(options_, bench_, positions, kept_.log(ends), save, std::move(draw), stop_)
+  const auto save = [&](const SavedSearch& so_far) { kept_.save(ends, so_far); };
+  return SearchLoop(options_, bench_, positions, kept_.search(ends), save, std::move(draw), stop_)
       .run();
 }
 
-SearchReport SearchSession::reported(const SearchResult& result) const {
-  SearchReport report = report_of(options_, result, facts_);
-  report.kept = kept_.file();
-  return report;
+ManyReport SearchSession::reported(const SearchResult& result) const {
+  const Benchmarks& benchmarks = result.benchmarks;
+  ManyReport all{{}, {}, benchmarks.shared().runs(), options_.build.empty() ? 0 : result.builds};
+  for (std::size_t i = 0; i < benchmarks.subjects().size(); ++i) {
+    if (!benchmarks.shared().parts()[i].answer) {
+      all.left_out.emplace_back(benchmarks.subjects()[i].benchmark, benchmarks.left_out(i));
+      continue;
+    }
+    all.benchmarks.push_back(report_of(options_, result, i, facts_));
+    all.benchmarks.back().kept = kept_.file();
+  }
+  return all;
 }
 
-void SearchSession::draw(const SearchResult& result, const std::string& answer) const {
+void SearchSession::draw(const std::vector<std::string>& positions,
+                         const bisect::SharedPart& benchmark, const std::string& answer) const {
   if (options_.html.empty()) return;
   write_page(options_.html,
-             {options_.measure, result.commits, result.log.runs, result.belief, answer});
+             {options_.measure, positions, benchmark.log.runs, benchmark.belief, answer});
 }
 
 }  // namespace nightjar::cli

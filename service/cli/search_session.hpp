@@ -9,6 +9,7 @@
 #include "service/cli/bench.hpp"
 #include "service/cli/bisect_run.hpp"
 #include "service/cli/kept_search.hpp"
+#include "service/cli/many_report.hpp"
 #include "service/cli/search_loop.hpp"
 #include "service/cli/search_report.hpp"
 
@@ -25,13 +26,14 @@ class SearchSession {
 
   // Searches these positions, the good end first, and prints the answer. Returns the exit code.
   int run(const std::vector<std::string>& positions, const GoOn& go_on);
-  // One more search by the same rules, kept in the same file.
+  // One more search by the same rules, of one benchmark, kept in the same file.
   SearchReport search_inside(const std::vector<std::string>& positions);
 
  private:
   SearchResult search(const std::vector<std::string>& positions, SearchLoop::Draw draw);
-  SearchReport reported(const SearchResult& result) const;
-  void draw(const SearchResult& result, const std::string& answer) const;
+  ManyReport reported(const SearchResult& result) const;
+  void draw(const std::vector<std::string>& positions, const bisect::SharedPart& benchmark,
+            const std::string& answer) const;
 
   const BisectOptions& options_;
   Bench& bench_;

@@ -15,8 +15,11 @@ bisect::Ratio change_of(const ReportedStep& step) {
   return {step.named.ratio, step.named.low, step.named.high};
 }
 
-std::string level_text(const LevelEstimate& level) {
-  return interval_text(level.location, level.low, level.high);
+// With its unit, if that is known: "1.18 (1.16 to 1.19) ns".
+std::string level_text(const LevelEstimate& level, const SearchReport& report) {
+  const bool has_unit = report.subject && !report.subject->unit.empty();
+  return interval_text(level.location, level.low, level.high) +
+         (has_unit ? " " + report.subject->unit : "");
 }
 
 // "20.0 % of 35 runs fail (10.0 to 35.9 %)"
@@ -59,7 +62,9 @@ std::string step_text(const ReportedStep& step, const SearchReport& report) {
     if (!facts.author.empty()) text += "  " + facts.author + ", " + facts.date + "\n";
   }
   const bool of_failures = seeks_failures(report.options);
-  const auto shown = of_failures ? rate_text : level_text;
+  const auto shown = [&](const LevelEstimate& level) {
+    return of_failures ? rate_text(level) : level_text(level, report);
+  };
   if (step.before && step.after)
     text += "  before: " + shown(*step.before) + "\n  after:  " + shown(*step.after) + "\n";
   text += of_failures ? "  it broke the test with probability "
@@ -80,9 +85,10 @@ const ReportedStep& largest_of(const std::vector<ReportedStep>& steps) {
   });
 }
 
-std::string end_text(const char* name, const std::string& commit, const LevelEstimate& level) {
-  return std::string("  ") + name + " " + short_name(commit) + ": " + level_text(level) + ", " +
-         std::to_string(level.runs) + " runs\n";
+std::string end_text(const char* name, const std::string& commit, const LevelEstimate& level,
+                     const SearchReport& report) {
+  return std::string("  ") + name + " " + short_name(commit) + ": " + level_text(level, report) +
+         ", " + std::to_string(level.runs) + " runs\n";
 }
 
 // What lets a reader believe that nobody is to blame.
@@ -99,7 +105,8 @@ std::string ends_text(const SearchReport& report) {
       smallest == 1
           ? "runs do not scatter, so any change would have been seen"
           : "a change of " + signed_percent(smallest) + " would have been seen with probability .9";
-  return end_text("good end", report.good, ends.good) + end_text("bad end ", report.bad, ends.bad) +
+  return end_text("good end", report.good, ends.good, report) +
+         end_text("bad end ", report.bad, ends.bad, report) +
          "  change: " + change_text(ends.change) + "; " + sight + "\n";
 }
 
@@ -136,7 +143,11 @@ std::string advice(const SearchReport& report) {
         return step.facts.size() == 1 && step.facts.front().is_merge;
       });
   if (into_merge)
-    return "to go on in what the merge brought: the same command with --into-merges\n";
+    return "to go on in what the merge brought: the same command " +
+           (report.is_one_of_several
+                ? "for this benchmark alone: --only " + quoted(report.subject->benchmark) + " "
+                : std::string("with ")) +
+           "--into-merges\n";
   if (report.outcome == SearchOutcome::inconclusive &&
       static_cast<int>(report.runs) >= report.options.max_runs)
     return "to go on: the same command with --max-runs " +

@@ -17,15 +17,6 @@ std::map<std::string, std::string> own_environment() {
   return environment;
 }
 
-std::string Ran::last_line() const {
-  constexpr const char* kSpace = " \t\r\n";
-  const auto end = output.find_last_not_of(kSpace);
-  if (end == std::string::npos) return "";
-  const auto newline = output.rfind('\n', end);
-  const auto begin = output.find_first_not_of(kSpace, newline == std::string::npos ? 0 : newline);
-  return output.substr(begin, end + 1 - begin);
-}
-
 Ran run_command(const std::string& command, const WorkPlace& place, double timeout_seconds,
                 std::stop_token stop) {
   constexpr std::int64_t kMostOutput = 16 << 20;

@@ -16,8 +16,6 @@ std::map<std::string, std::string> own_environment();
 struct Ran {
   runner::ProcessResult process;  // its `output` is standard error
   std::string output;             // standard output
-  // What the last line of standard output says, without white space around it.
-  std::string last_line() const;
 };
 // Where a command runs, and the variables that it has besides the user's.
 struct WorkPlace {

@@ -7,6 +7,7 @@
 
 #include "runner/process/failure.hpp"
 #include "service/cli/failure.hpp"
+#include "service/cli/result_file.hpp"
 #include "service/cli/shell.hpp"
 #include "storage/base/files.hpp"
 
@@ -31,6 +32,11 @@ WorkTrees::WorkTrees(const SourceRepository& repository, const BisectOptions& op
       folder_("work trees"),
       ceiling_(ceiling_above(folder_.path())),
       maker_(repository, folder_ / "git", stop) {}
+
+WorkTrees::~WorkTrees() {
+  std::error_code ignored;
+  if (options_.source.file.is_absolute()) fs::remove_all(options_.source.file, ignored);
+}
 
 WorkPlace WorkTrees::work_of(const std::string& commit) const {
   return {folder_ / commit, {{"NIGHTJAR_COMMIT", commit}, {"GIT_CEILING_DIRECTORIES", ceiling_}}};
@@ -96,9 +102,11 @@ void WorkTrees::prepare(const std::vector<std::string>& commits) {
 
 Measurement WorkTrees::measure(const std::string& commit) {
   prepare({commit});
-  if (!problem(commit).empty()) return {std::nullopt, problem(commit)};
+  if (!problem(commit).empty()) return {{}, problem(commit)};
+  const WorkPlace work = work_of(commit);
+  if (!options_.source.file.empty()) remove_result(options_.source.file, work.folder);
   return measurement_of(
-      run_command(options_.measure, work_of(commit), options_.timeout_seconds, stop_), options_,
+      run_command(options_.measure, work, options_.timeout_seconds, stop_), options_, work.folder,
       "it runs in a work tree of the commit: name a script that is elsewhere by its absolute path");
 }
 

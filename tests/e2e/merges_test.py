@@ -226,6 +226,33 @@ def test_paths_limit_the_commits_of_a_branch_too(shape):
     assert culprits(branch) == [[shape.id("slow")]] and shape.id("a") not in tested
 
 
+def in_json(names):
+    """The measure's number by these names, in a file."""
+    return f"""x=$({MEASURE}); python3 -c "import json; json.dump({{n: $x for n in \
+'{names}'.split()}}, open('out.json', 'w'))" """
+
+
+def test_a_benchmark_in_a_file_is_followed_into_the_merge(shape):
+    shape.branch("topic", "a", "slow", "b")
+    shape.commit("c")
+    shape.merge("topic")
+    answer = shape.search("--measure-file", "out.json", "--only", "one", measure=in_json("one two"))
+    assert blamed(answer) == [(shape.id("merge topic"), "branch", [[[shape.id("slow")]]])]
+    assert answer["benchmark"] == answer["inside_merges"][0]["branches"][0]["benchmark"] == "one"
+
+
+def test_several_benchmarks_are_not_followed_into_merges(shape):
+    shape.branch("topic", "slow")
+    shape.merge("topic")
+    command = shape.command("--measure-file", "out.json", measure=in_json("one two"))
+    done = subprocess.run([*command, "--into-merges"], capture_output=True, text=True,
+                          env=shape.environment)
+    assert done.returncode == 2
+    assert "several benchmarks: the measure gives 'one', 'two'" in done.stderr
+    without = subprocess.run(command, capture_output=True, text=True, env=shape.environment)
+    assert "for this benchmark alone: --only one --into-merges\n" in without.stdout
+
+
 def test_a_search_that_was_killed_inside_a_merge_goes_on_there(shape, tmp_path):
     shape.branch("topic", "a", "b", "slow", "c")
     shape.commit("d")

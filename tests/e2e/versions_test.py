@@ -104,6 +104,16 @@ def test_the_measure_runs_here_in_the_environment_of_its_version(index):
     assert json.loads(done.stdout)["culprits"][0]["commits"] == ["1.11.post1"], done.stderr
 
 
+def test_each_of_several_benchmarks_has_its_release(index):
+    levels = "import json, toy; print(json.dumps(dict(a=toy.LEVEL, b=1, c=1)))"
+    done = search(index, "--json", "--only", "a", "--only", "b", measure=f"python3 -c '{levels}'")
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    found = {one["benchmark"]: [step["commits"] for step in one["culprits"]]
+             for one in answer["benchmarks"]}
+    assert found == {"a": [["1.11.post1"]], "b": []} and answer["did_not_move"] == ["b"]
+
+
 def test_a_search_over_versions_is_kept_and_is_no_other_one(index):
     state = index.parent / "state.json"
     first = search(index, "--json", "--state", state)
