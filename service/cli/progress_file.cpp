@@ -29,6 +29,7 @@ json name_json(const SearchName& name) {
           {"value", name.value},
           {"measure-format", name.measure_format},
           {"only", name.only},
+          {"metric", name.metric},
           {"package", name.package},
           {"python", name.python}};
 }
@@ -37,7 +38,7 @@ json name_json(const SearchName& name) {
 json stored_name(const json& root) {
   json name{{"direction", "lower"},  {"find", "worse"}, {"path", json::array()},
             {"measure-file", ""},    {"value", ""},     {"measure-format", ""},
-            {"only", json::array()}, {"package", ""},   {"python", ""}};
+            {"only", json::array()}, {"metric", "number"}, {"package", ""},   {"python", ""}};
   name.update(root.at("search"));
   return name;
 }
