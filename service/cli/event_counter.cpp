@@ -33,11 +33,12 @@ ChildCounter::ChildCounter(CounterEvent event) {
 std::optional<double> ChildCounter::count() const {
   struct {
     std::uint64_t value, enabled, running;
-  } read{};
-  if (!fd_ || ::read(fd_.get(), &read, sizeof read) != sizeof read || read.running == 0)
+  } counted{};
+  if (!fd_ || ::read(fd_.get(), &counted, sizeof counted) != sizeof counted ||
+      counted.running == 0)
     return std::nullopt;
-  return static_cast<double>(read.value) * static_cast<double>(read.enabled) /
-         static_cast<double>(read.running);
+  return static_cast<double>(counted.value) * static_cast<double>(counted.enabled) /
+         static_cast<double>(counted.running);
 }
 
 }  // namespace nightjar::cli

@@ -1,6 +1,7 @@
 #include "service/cli/instructions.hpp"
 
-#include <fstream>
+#include <cstdlib>
+#include <filesystem>
 #include <optional>
 
 #include "service/cli/bench.hpp"
