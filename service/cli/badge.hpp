@@ -12,7 +12,7 @@ struct Badge {
 
 // What a comparison of metrics, or a look at benchmarks, came to.
 struct BadgeCounts {
-  int all = 0;     // of them
+  int all = 0;  // of them
   int worse = 0, better = 0, same = 0;
   int failed = 0;  // what no longer runs
 };

@@ -54,11 +54,10 @@ Measurement measurement_of(const Ran& ran, const BisectOptions& options, const f
 
 Measurement measure_once(const BisectOptions& options, const WorkPlace& work,
                          const std::string& missing, std::stop_token stop) {
-  const Ran ran =
-      options.counter
-          ? run_counted(*options.counter, options.measure, work, options.timeout_seconds,
-                        std::move(stop))
-          : run_command(options.measure, work, options.timeout_seconds, std::move(stop));
+  const Ran ran = options.counter ? run_counted(*options.counter, options.measure, work,
+                                                options.timeout_seconds, std::move(stop))
+                                  : run_command(options.measure, work, options.timeout_seconds,
+                                                std::move(stop));
   return measurement_of(ran, options, work.folder, missing);
 }
 

@@ -228,7 +228,8 @@ std::optional<BenchFile> asv(const json& root) {
   BenchFile file{"asv", {}};
   file.commit = text_in(root, "commit_hash");
   if (const auto milliseconds = sample_in(root, "date"))
-    file.date = nearest_time(std::chrono::milliseconds(clamped_integer<std::int64_t>(*milliseconds)));
+    file.date =
+        nearest_time(std::chrono::milliseconds(clamped_integer<std::int64_t>(*milliseconds)));
   std::vector<std::string> left_out;
   try {
     for (const AsvOutcome& outcome : asv_outcomes(root, left_out))

@@ -28,8 +28,8 @@ struct BenchValue {
 struct BenchFile {
   std::string_view program;  // "hyperfine"
   std::vector<BenchValue> values;
-  // What was measured, if the file says it: the commit's id, and when the commit was made, else when
-  // it was measured. A commit with changes that are not committed is none.
+  // What was measured, if the file says it: the commit's id, and when the commit was made, else
+  // when it was measured. A commit with changes that are not committed is none.
   std::string commit = {};
   std::optional<Time> date = {};
 };

@@ -21,7 +21,8 @@ void require_source(const BisectOptions& options) {
     throw BadInput(
         "cannot search with --find broken for a number: a run passes or fails by its exit status; "
         "leave --measure-file, --value, --measure-format and --only out");
-  if (options.counter && (!source.is_last_line() || !options.only.empty() || seeks_failures(options)))
+  if (options.counter &&
+      (!source.is_last_line() || !options.only.empty() || seeks_failures(options)))
     throw BadInput(
         "cannot count instructions with --metric instructions and read another number: leave "
         "--measure-file, --value, --measure-format, --only and --find broken out");

@@ -83,17 +83,18 @@ void print_benchmarks(const std::vector<JudgedSeries>& judged, double threshold)
     print_detected(one.series, one.found, threshold);
   }
   if (judged.size() == 1) return;
-  print_names(judged, "did not change", [](const JudgedSeries& one) {
-    return !one.has_changed() && !one.is_too_short();
-  });
-  print_names(judged, ("have too few positions to tell, at least " +
-                       std::to_string(bisect::shortest_series()) + " are needed")
-                          .c_str(),
+  print_names(judged, "did not change",
+              [](const JudgedSeries& one) { return !one.has_changed() && !one.is_too_short(); });
+  print_names(judged,
+              ("have too few positions to tell, at least " +
+               std::to_string(bisect::shortest_series()) + " are needed")
+                  .c_str(),
               [](const JudgedSeries& one) { return one.is_too_short(); });
 }
 
 nlohmann::json benchmarks_json(const std::vector<JudgedSeries>& judged, const SeriesSet& set) {
-  nlohmann::json out{{"benchmarks", nlohmann::json::array()}, {"left_out", nlohmann::json::array()}};
+  nlohmann::json out{{"benchmarks", nlohmann::json::array()},
+                     {"left_out", nlohmann::json::array()}};
   for (const JudgedSeries& one : judged) {
     const Series& series = one.series;
     auto object = detected_json(series, one.found);

@@ -1,5 +1,5 @@
-// `nightjar detect`: the change points of a series in a CSV file, or of each benchmark in the result
-// files of benchmark programs.
+// `nightjar detect`: the change points of a series in a CSV file, or of each benchmark in the
+// result files of benchmark programs.
 #pragma once
 
 #include <filesystem>

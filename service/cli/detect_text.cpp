@@ -81,7 +81,8 @@ void print_whole(const Series& series, const Detected& found) {
   const std::string steps = whole->steps == 1 ? "1 step" : formatted("%d steps", whole->steps);
   say(stdout, "from first to last: %s, from %.6g to %.6g in %s%s%s\n",
       change_text(whole->ratio).c_str(), whole->before, whole->after, steps.c_str(),
-      found.levels.whole_counts ? ": " : "", found.levels.whole_counts ? verdict_of(series, *whole) : "");
+      found.levels.whole_counts ? ": " : "",
+      found.levels.whole_counts ? verdict_of(series, *whole) : "");
 }
 
 void print_none(const Series& series, const Detected& found, double threshold) {
@@ -202,18 +203,17 @@ nlohmann::json detected_json(const Series& series, const Detected& found) {
     between.push_back({{"first", position_json(series, stretch.first)},
                        {"last", position_json(series, stretch.last)}});
   const bool hidden = levels.changes.empty() && levels.below;
-  return {
-      {"positions", series.positions.size()},
-      {"points", points},
-      {"order", name_of_order(series.kind)},
-      {"unmeasured", series.unmeasured.size()},
-      {"changes", list},
-      {"from_first_to_last", whole_json(series, levels)},
-      {"below_threshold", hidden ? change_json(series, *levels.below) : nlohmann::json()},
-      {"unseen",
-       {{"first", found.unseen_first}, {"newest", found.unseen_newest}, {"between", between}}},
-      {"shortest_level", bisect::shortest_level},
-      {"least_positions", bisect::shortest_series()}};
+  return {{"positions", series.positions.size()},
+          {"points", points},
+          {"order", name_of_order(series.kind)},
+          {"unmeasured", series.unmeasured.size()},
+          {"changes", list},
+          {"from_first_to_last", whole_json(series, levels)},
+          {"below_threshold", hidden ? change_json(series, *levels.below) : nlohmann::json()},
+          {"unseen",
+           {{"first", found.unseen_first}, {"newest", found.unseen_newest}, {"between", between}}},
+          {"shortest_level", bisect::shortest_level},
+          {"least_positions", bisect::shortest_series()}};
 }
 
 }  // namespace nightjar::cli

@@ -34,8 +34,7 @@ std::optional<double> ChildCounter::count() const {
   struct {
     std::uint64_t value, enabled, running;
   } counted{};
-  if (!fd_ || ::read(fd_.get(), &counted, sizeof counted) != sizeof counted ||
-      counted.running == 0)
+  if (!fd_ || ::read(fd_.get(), &counted, sizeof counted) != sizeof counted || counted.running == 0)
     return std::nullopt;
   return static_cast<double>(counted.value) * static_cast<double>(counted.enabled) /
          static_cast<double>(counted.running);

@@ -20,8 +20,7 @@ Ran run_on_counters(const std::string& command, const WorkPlace& place, double t
   Ran ran = run_command(command, place, timeout_seconds, std::move(stop));
   const auto count = counter.count();
   ran.counted = Count{count.value_or(0), ""};
-  if (!count)
-    ran.counted->problem = "was not counted: other programs use all counters of the CPU";
+  if (!count) ran.counted->problem = "was not counted: other programs use all counters of the CPU";
   return ran;
 }
 
@@ -56,15 +55,14 @@ Count sum_below(const fs::path& folder) {
   return sum;
 }
 
-Ran run_in_valgrind(const std::string& valgrind, const std::string& command,
-                    const WorkPlace& place, double timeout_seconds, std::stop_token stop) {
+Ran run_in_valgrind(const std::string& valgrind, const std::string& command, const WorkPlace& place,
+                    double timeout_seconds, std::stop_token stop) {
   const TemporaryFolder counts("counts");
   const std::string whole = "exec " + quoted_for_shell(valgrind) +
                             " --tool=cachegrind --cache-sim=no --trace-children=yes" +
                             " --log-file=" + pattern_below(counts.path(), "%p.log") +
-                            " --cachegrind-out-file=" +
-                            pattern_below(counts.path(), "%p.counts") + " sh -c " +
-                            quoted_for_shell(command);
+                            " --cachegrind-out-file=" + pattern_below(counts.path(), "%p.counts") +
+                            " sh -c " + quoted_for_shell(command);
   Ran ran = run_command(whole, place, timeout_seconds, std::move(stop));
   ran.counted = sum_below(counts.path());
   return ran;

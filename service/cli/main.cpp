@@ -84,8 +84,8 @@ struct Commands {
   }
 
   void add_detect() {
-    detect_command = app.add_subcommand(
-        "detect", "Change points of a series, or of benchmarks in result files");
+    detect_command =
+        app.add_subcommand("detect", "Change points of a series, or of benchmarks in result files");
     detect_command->footer(
         "Example: since when has the parser been slow?\n"
         "  nightjar detect series.csv\n"

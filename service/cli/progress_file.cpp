@@ -36,9 +36,10 @@ json name_json(const SearchName& name) {
 
 // Files of earlier versions lack what could not be chosen then.
 json stored_name(const json& root) {
-  json name{{"direction", "lower"},  {"find", "worse"}, {"path", json::array()},
-            {"measure-file", ""},    {"value", ""},     {"measure-format", ""},
-            {"only", json::array()}, {"metric", "number"}, {"package", ""},   {"python", ""}};
+  json name{{"direction", "lower"},  {"find", "worse"},    {"path", json::array()},
+            {"measure-file", ""},    {"value", ""},        {"measure-format", ""},
+            {"only", json::array()}, {"metric", "number"}, {"package", ""},
+            {"python", ""}};
   name.update(root.at("search"));
   return name;
 }

@@ -134,9 +134,9 @@ std::string advice(const SearchReport& report) {
       });
   if (into_merge)
     return "to go on in what the merge brought: the same command " +
-           (report.is_one_of_several
-                ? "for this benchmark alone: --only " + quoted_for_shell(report.subject->benchmark) + " "
-                : std::string("with ")) +
+           (report.is_one_of_several ? "for this benchmark alone: --only " +
+                                           quoted_for_shell(report.subject->benchmark) + " "
+                                     : std::string("with ")) +
            "--into-merges\n";
   if (report.outcome == SearchOutcome::inconclusive &&
       static_cast<int>(report.runs) >= report.options.max_runs)

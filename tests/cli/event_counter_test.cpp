@@ -1,8 +1,9 @@
 #include "service/cli/event_counter.hpp"
 
-#include <catch2/catch.hpp>
 #include <linux/perf_event.h>
 #include <vector>
+
+#include <catch2/catch.hpp>
 
 #include "service/cli/shell.hpp"
 
