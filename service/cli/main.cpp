@@ -52,7 +52,8 @@ struct Commands {
   ServiceCommands service;
   DescribeProgram describing;
   bool json_version = false;
-  std::string threshold = "7%", direction = "lower", fail_on, sort = "name", at_least;
+  std::string threshold = "7%", direction = "lower", fail_on, sort = "name", at_least,
+              metric = "number";
   std::vector<std::string> thresholds;  // of `compare`: for all metrics, or "GLOB=SHARE"
   CLI::App *detect_command, *compare_command, *bisect_command, *run_command, *versions_command,
       *verify_command, *summary_command, *repeat_command, *profile_diff_command;
@@ -78,8 +79,13 @@ struct Commands {
         ->check(CLI::IsMember({"worse"}));
   }
 
+  static void add_badge(CLI::App& command, std::filesystem::path& file) {
+    command.add_option("--badge", file, "file for a badge, as shields.io's endpoint reads it");
+  }
+
   void add_detect() {
-    detect_command = app.add_subcommand("detect", "Change points of a series");
+    detect_command =
+        app.add_subcommand("detect", "Change points of a series, or of benchmarks in result files");
     detect_command->footer(
         "Example: since when has the parser been slow?\n"
         "  nightjar detect series.csv\n"
@@ -88,10 +94,15 @@ struct Commands {
         "last change did, measure before and after it and use `nightjar compare --fail-on worse`.\n"
         "Rows are `position,value`; a first line that says so may be left out. Positions that are "
         "all numbers\n"
-        "are sorted; others, such as commits or dates, are taken in the order of the file.");
+        "are sorted; others, such as commits or dates, are taken in the order of the file.\n"
+        "Several files are what hyperfine, pytest-benchmark, Google Benchmark, Criterion, JMH, "
+        "Catch2, asv or\n"
+        "perf stat wrote at one position each. If all have a date, that is their order; else they "
+        "are taken as given.");
     detect_command
-        ->add_option("file", detect.file,
-                     "CSV: position,value; rows of one position are its runs; - for standard input")
+        ->add_option("files", detect.files,
+                     "CSV: position,value; rows of one position are its runs; - for standard "
+                     "input; or result\nfiles of a benchmark program, or folders of them")
         ->required();
     detect_command->add_option("--threshold", threshold, "smallest change to report")
         ->capture_default_str();
@@ -99,6 +110,7 @@ struct Commands {
         ->check(CLI::IsMember({"lower", "higher"}))
         ->capture_default_str();
     add_fail_on(*detect_command);
+    add_badge(*detect_command, detect.badge);
     detect_command->add_flag("--json", detect.json);
   }
 
@@ -121,6 +133,7 @@ struct Commands {
         ->capture_default_str();
     add_direction_options(*compare_command, compare.directions);
     add_fail_on(*compare_command);
+    add_badge(*compare_command, compare.badge);
     compare_command->add_option("--format", compare.format)
         ->check(CLI::IsMember({"table", "markdown", "json", "github", "junit"}))
         ->capture_default_str();
@@ -226,6 +239,12 @@ struct Commands {
         .add_option("--measure-format", bisect.source.format,
                     "benchmark program that wrote it (recognised by its content)")
         ->check(CLI::IsMember(bench_formats()));
+    command
+        .add_option("--metric", metric,
+                    "number: what --measure gives; instructions: how many of them it and its "
+                    "children execute in user\nspace, by the CPU's counters or by valgrind")
+        ->check(CLI::IsMember({"number", "instructions"}))
+        ->capture_default_str();
     command.add_option("--only", bisect.only, "benchmarks that count; a glob, repeatable")
         ->allow_extra_args(false);
   }
@@ -318,12 +337,14 @@ struct Commands {
     if (json_version)
       throw BadInput(
           "--json before a command goes with --version alone; write it behind the command");
-    detect.policy.threshold = bisect.threshold = share(threshold);
+    detect.threshold = bisect.threshold = share(threshold);
     const CLI::App* search_command = *versions_command ? versions_command : run_command;
     if (search_command->count("--direction") > 0) bisect.direction = direction;
     if (seeks_failures(bisect) && search_command->count("--threshold") == 0)
       bisect.threshold = kLeastRiseOfFailures;
-    if (direction == "higher") detect.policy.direction = Direction::higher_is_better;
+    if (detect_command->count("--direction") > 0)
+      detect.direction =
+          direction == "higher" ? Direction::higher_is_better : Direction::lower_is_better;
     detect.fail_on_worse = compare.fail_on_worse = fail_on == "worse";
     if (*detect_command) return cli::detect(detect);
     if (*compare_command) return run_compare();
@@ -334,6 +355,10 @@ struct Commands {
     if (const auto code = describing.run(app)) return *code;
     if (*repeat_command) return cli::repeat(repeat);
     if (*summary_command) return cli::summary(summary);
+    if (metric == "instructions") {
+      bisect.counter = find_instruction_counter();
+      say(stderr, "counting %s\n", metric_word(bisect).c_str());
+    }
     const runner::StopOnSignal stop;
     if (*versions_command) return bisect_versions(bisect, uv, stop.token());
     return bisect_run(bisect, stop.token());

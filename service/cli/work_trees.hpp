@@ -15,6 +15,7 @@ namespace nightjar::cli {
 class WorkTrees : public Bench {
  public:
   WorkTrees(const SourceRepository& repository, const BisectOptions& options, std::stop_token stop);
+  // A result file that is elsewhere is removed as well.
   ~WorkTrees() override;
   WorkTrees(const WorkTrees&) = delete;
   WorkTrees& operator=(const WorkTrees&) = delete;
