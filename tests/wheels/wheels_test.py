@@ -119,6 +119,16 @@ def test_another_folder_gives_the_same_bytes(wheels, tmp_path):
     assert len(files[0]) == 3 and files[0] == files[1]
 
 
+def test_it_passes_the_tests_of_the_full_program(programs):
+    """Less those that ask another program than nightjar."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-c", "tests/pytest.ini", "--rootdir", ROOT,
+         "tests/e2e/cli_test.py", "-k", "not help_of_measure"], cwd=ROOT, text=True,
+        capture_output=True, env=os.environ | {
+            "NIGHTJAR_BIN": str(programs[platform.machine()].parent)})
+    assert done.returncode == 0, done.stdout
+
+
 @pytest.mark.parametrize("installer", INSTALLERS)
 def test_it_is_installed_and_used_here(wheels, installer, tmp_path):
     check_installed(Here(tmp_path), wheels[platform.machine()], installer)
