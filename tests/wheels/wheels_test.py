@@ -4,12 +4,14 @@ Debian's packages, and takes half an hour. A variable names what is there alread
 
   WHEELS  a folder with wheels for both processors
   ALPINE  a folder with root file systems as Alpine publishes them (alpine-minirootfs-*.tar.gz)
+  ROOTS   a folder where the Debians that are made stay for the next time
 """
 
 import json
 import os
 import pathlib
 import platform
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -135,10 +137,19 @@ def test_it_is_installed_and_used_here(wheels, installer, tmp_path):
 
 
 @pytest.fixture(scope="session")
-def trixie(tmp_path_factory):
-    root = Debian("trixie", tmp_path_factory.mktemp("debian") / "root")
-    yield root
-    root.remove()
+def debians(tmp_path_factory):
+    """The folder of those that were made."""
+    if "ROOTS" in os.environ:
+        yield pathlib.Path(os.environ["ROOTS"])
+        return
+    folder = tmp_path_factory.mktemp("debians")
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def trixie(debians):
+    return Debian("trixie", debians / platform.machine())
 
 
 @pytest.mark.parametrize("installer", INSTALLERS)
@@ -170,8 +181,8 @@ def test_uv_takes_it_for_each_c_library_and_processor(wheels, target, tmp_path):
                     wheels[target.split("-")[0]]], check=True)
 
 
-def test_pip_of_an_aarch64_python_installs_it_and_it_is_used(wheels, tmp_path):
-    root = OtherProcessor("trixie", "aarch64", tmp_path)
+def test_pip_of_an_aarch64_python_installs_it_and_it_is_used(wheels, debians, tmp_path):
+    root = OtherProcessor("trixie", "aarch64", debians / "other-aarch64", tmp_path)
     root.install(wheels["aarch64"])
     check_use(root.run("sh", "-c", USE))
 
