@@ -137,19 +137,19 @@ def test_it_is_installed_and_used_here(wheels, installer, tmp_path):
 
 
 @pytest.fixture(scope="session")
-def debians(tmp_path_factory):
+def made_roots(tmp_path_factory):
     """The folder of those that were made."""
     if "ROOTS" in os.environ:
         yield pathlib.Path(os.environ["ROOTS"])
         return
-    folder = tmp_path_factory.mktemp("debians")
+    folder = tmp_path_factory.mktemp("made_roots")
     yield folder
     shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="session")
-def trixie(debians):
-    return Debian("trixie", debians / platform.machine())
+def trixie(made_roots):
+    return Debian("trixie", made_roots / platform.machine())
 
 
 @pytest.mark.parametrize("installer", INSTALLERS)
@@ -181,8 +181,8 @@ def test_uv_takes_it_for_each_c_library_and_processor(wheels, target, tmp_path):
                     wheels[target.split("-")[0]]], check=True)
 
 
-def test_pip_of_an_aarch64_python_installs_it_and_it_is_used(wheels, debians, tmp_path):
-    root = OtherProcessor("trixie", "aarch64", debians / "other-aarch64", tmp_path)
+def test_pip_of_an_aarch64_python_installs_it_and_it_is_used(wheels, made_roots, tmp_path):
+    root = OtherProcessor("trixie", "aarch64", made_roots / "other-aarch64", tmp_path)
     root.install(wheels["aarch64"])
     check_use(root.run("sh", "-c", USE))
 
