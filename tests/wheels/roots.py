@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import zipfile
 
 import pytest
 
@@ -51,6 +50,16 @@ def said(command, **options):
     return done.stdout
 
 
+def make_debian(release, root, *options):
+    """A Debian in `root`, if none is there."""
+    if root.exists():
+        return
+    skip_without("mmdebstrap")
+    unfinished = root.with_name(f"{root.name}.new")
+    said(["mmdebstrap", *options, release, unfinished])
+    unfinished.rename(root)
+
+
 def variables(**values):
     return [f"{name}={value}" for name, value in values.items()]
 
@@ -82,20 +91,16 @@ class RootFolder:
                      ENTER, "sh", self.root, "env", "-i",
                      *variables(PATH=self.path, HOME="/opt", LANG="C.UTF-8"), *command])
 
-    def remove(self):
-        shutil.rmtree(self.root)
-
 
 class Debian(RootFolder):
     def __init__(self, release, root):
         skip_unless_root()
-        skip_without("mmdebstrap")
-        said(["mmdebstrap", "--variant=minbase", "--include=python3-venv,pipx,git,man-db", release,
-              root])
+        make_debian(release, root, "--variant=minbase", "--include=python3-venv,pipx,git,man-db")
         shutil.copy(UV, root / "usr/bin/uv")
         super().__init__(root)
 
     def install(self, wheel, installer):
+        shutil.rmtree(self.root / "opt" / installer, ignore_errors=True)
         shutil.copy(wheel, self.root / "opt")
         self.path = RootFolder.path
         self.run("env", *variables(folder=f"/opt/{installer}", python="/usr/bin/python3", uv="uv",
@@ -134,14 +139,13 @@ exec /debian/lib64/ld-linux-*.so.* --library-path \\
 class OtherProcessor:
     """A Python of the other processor, which qemu emulates, installs the program; qemu runs it."""
 
-    def __init__(self, release, architecture, folder):
-        self._emulator, self._folder = f"qemu-{architecture}", folder
-        skip_without("mmdebstrap", self._emulator)
+    def __init__(self, release, architecture, root, folder):
+        self._emulator, self._folder, self._root = f"qemu-{architecture}", folder, root
+        skip_without(self._emulator)
         skip_unless_root()
         debian = {"aarch64": "arm64", "x86_64": "amd64"}[architecture]
-        self._root = folder / "root"
-        said(["mmdebstrap", "--variant=extract", f"--architectures={debian}",
-              "--include=python3,python3-pip", release, self._root])
+        make_debian(release, root, "--variant=extract", f"--architectures={debian}",
+                    "--include=python3,python3-pip")
         if not (self._root / "lib").exists():
             (self._root / "lib").symlink_to("usr/lib")
 

@@ -4,12 +4,14 @@ Debian's packages, and takes half an hour. A variable names what is there alread
 
   WHEELS  a folder with wheels for both processors
   ALPINE  a folder with root file systems as Alpine publishes them (alpine-minirootfs-*.tar.gz)
+  ROOTS   a folder where the Debians that are made stay for the next time
 """
 
 import json
 import os
 import pathlib
 import platform
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -119,16 +121,35 @@ def test_another_folder_gives_the_same_bytes(wheels, tmp_path):
     assert len(files[0]) == 3 and files[0] == files[1]
 
 
+def test_it_passes_the_tests_of_the_full_program(programs):
+    """Less those that ask another program than nightjar."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-c", "tests/pytest.ini", "--rootdir", ROOT,
+         "tests/e2e/cli_test.py", "-k", "not help_of_measure"], cwd=ROOT, text=True,
+        capture_output=True, env=os.environ | {
+            "NIGHTJAR_BIN": str(programs[platform.machine()].parent)})
+    assert done.returncode == 0, done.stdout
+
+
 @pytest.mark.parametrize("installer", INSTALLERS)
 def test_it_is_installed_and_used_here(wheels, installer, tmp_path):
     check_installed(Here(tmp_path), wheels[platform.machine()], installer)
 
 
 @pytest.fixture(scope="session")
-def trixie(tmp_path_factory):
-    root = Debian("trixie", tmp_path_factory.mktemp("debian") / "root")
-    yield root
-    root.remove()
+def made_roots(tmp_path_factory):
+    """The folder of those that were made."""
+    if "ROOTS" in os.environ:
+        yield pathlib.Path(os.environ["ROOTS"])
+        return
+    folder = tmp_path_factory.mktemp("made_roots")
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def trixie(made_roots):
+    return Debian("trixie", made_roots / platform.machine())
 
 
 @pytest.mark.parametrize("installer", INSTALLERS)
@@ -160,8 +181,8 @@ def test_uv_takes_it_for_each_c_library_and_processor(wheels, target, tmp_path):
                     wheels[target.split("-")[0]]], check=True)
 
 
-def test_pip_of_an_aarch64_python_installs_it_and_it_is_used(wheels, tmp_path):
-    root = OtherProcessor("trixie", "aarch64", tmp_path)
+def test_pip_of_an_aarch64_python_installs_it_and_it_is_used(wheels, made_roots, tmp_path):
+    root = OtherProcessor("trixie", "aarch64", made_roots / "other-aarch64", tmp_path)
     root.install(wheels["aarch64"])
     check_use(root.run("sh", "-c", USE))
 
