@@ -525,7 +525,7 @@ def test_detect_makes_series_of_what_benchmark_programs_write(tmp_path):
     assert nightjar("detect", *files, "--fail-on", "worse", "--direction",
                     "higher").returncode == 0
     few = nightjar("detect", *files[:3]).stdout
-    assert "2 have too few positions to tell, at least 16 are needed: even, slow" in few
+    assert "2 have too few positions to tell" in few and few.endswith(": even, slow\n")
 
 
 def test_detect_orders_result_files_by_their_dates_and_commits(tmp_path):
