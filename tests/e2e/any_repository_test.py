@@ -672,28 +672,3 @@ def test_a_commit_that_breaks_a_flaky_test_is_named_with_failure_rates(home):
     assert step["before"]["location"] == 0 and step["after"]["location"] == 1
     quiet = home.search(folder, "--find", "broken", measure="true")
     assert quiet.returncode == 1 and json.loads(quiet.stdout)["outcome"] == "not_reproduced"
-
-
-def memory_groups():
-    """The folder in which this process's groups of memory can be made; None: there is none."""
-    for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
-        _, controllers, path = line.split(":", 2)
-        folder = pathlib.Path("/sys/fs/cgroup/memory" + path)
-        if controllers == "memory" and os.access(folder, os.W_OK):
-            return folder
-    return None
-
-
-@pytest.mark.skipif(not memory_groups(), reason="no groups of memory (cgroup v1) can be made here")
-def test_a_search_leaves_the_groups_of_other_living_programs_alone(home):
-    dead = subprocess.Popen(["true"])
-    dead.wait()
-    living = memory_groups() / f"nightjar-run-{os.getpid()}"
-    left_over = memory_groups() / f"nightjar-run-{dead.pid}"
-    for group in (living, left_over):
-        group.mkdir()
-    try:
-        home.search(home.history(), "--find", "broken", measure="true")
-        assert living.is_dir() and not left_over.exists()
-    finally:
-        living.rmdir()

@@ -4,6 +4,7 @@ time."""
 import fcntl
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -193,3 +194,28 @@ def test_measuring_waits_for_the_machine_and_says_for_whom(place):
     out, _ = waiting.communicate(timeout=120)
     assert json.loads(out)["items"][0]["status"] == "measured"
     assert time.monotonic() - released < 60
+
+
+def memory_groups():
+    """The folder in which this process's groups of memory can be made; None: there is none."""
+    for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        folder = pathlib.Path("/sys/fs/cgroup/memory" + path)
+        if controllers == "memory" and os.access(folder, os.W_OK):
+            return folder
+    return None
+
+
+@pytest.mark.skipif(not memory_groups(), reason="no groups of memory (cgroup v1) can be made here")
+def test_a_run_leaves_the_groups_of_other_living_programs_alone(place):
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    living = memory_groups() / f"nightjar-run-{os.getpid()}"
+    left_over = memory_groups() / f"nightjar-run-{dead.pid}"
+    for group in (living, left_over):
+        group.mkdir()
+    try:
+        run(measure(place, "cpu"), environment(place), 0)
+        assert living.is_dir() and not left_over.exists()
+    finally:
+        living.rmdir()
