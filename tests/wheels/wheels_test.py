@@ -4,7 +4,7 @@ Debian's packages, and takes half an hour. A variable names what is there alread
 
   WHEELS  a folder with wheels for both processors
   ALPINE  a folder with root file systems as Alpine publishes them (alpine-minirootfs-*.tar.gz)
-  ROOTS   a folder where the Debians that are made stay for the next time
+  ROOTS   a folder where root file systems of Debian stay that were made, for the next time
 """
 
 import json
