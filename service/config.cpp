@@ -72,6 +72,12 @@ void read_address(TomlTable& section, std::string_view key, Address& address) {
   address = address_of(section, key, text).value_or(Address());
 }
 
+// The name of an issuer of tokens. It is an address that is compared letter by letter.
+void read_issuer(TomlTable& section, std::string& issuer) {
+  section.read("issuer", issuer);
+  if (!issuer.empty() && !section.is_wrong("issuer")) address_of(section, "issuer", issuer);
+}
+
 // Origins of hosts on internal addresses.
 void read_internal(TomlTable& section, std::vector<std::string>& origins) {
   section.read("internal", origins);
@@ -198,8 +204,8 @@ void check_claims(TomlTable& section, const OidcConfig& oidc) {
                                     "repository_owner_id", "sub"};
   const bool says_whose = std::ranges::any_of(
       oidc.claims, [&](const auto& claim) { return whose.contains(claim.first); });
-  if (oidc.claims.empty() || (oidc.issuer.text() == github && !says_whose))
-    section.fail("claims", oidc.issuer.text() == github
+  if (oidc.claims.empty() || (oidc.issuer == github && !says_whose))
+    section.fail("claims", oidc.issuer == github
                                ? "must name a repository or its owner: GitHub signs everybody's"
                                : "must have at least one claim, as sub = \"...\"");
 }
@@ -207,7 +213,7 @@ void check_claims(TomlTable& section, const OidcConfig& oidc) {
 void read_oidc(TomlFile& toml, Config& config) {
   for (TomlTable& section : toml.tables("oidc")) {
     OidcConfig oidc;
-    read_address(section, "issuer", oidc.issuer);
+    read_issuer(section, oidc.issuer);
     oidc.audience = config.service.public_url.text();
     section.read("audience", oidc.audience);
     section.read("keys_file", oidc.keys_file);
@@ -222,6 +228,49 @@ void read_oidc(TomlFile& toml, Config& config) {
     check_there(section, "keys_file", oidc.keys_file);
     config.oidc.push_back(std::move(oidc));
   }
+}
+
+// Whether what is sent there stays between both ends.
+bool is_private_line(const std::string& url) {
+  const auto origin = origin_of(url);
+  return origin && (origin->is_secure || origin->host == "localhost" ||
+                    origin->host == "127.0.0.1" || origin->host == "::1");
+}
+
+void check_sign_in(TomlTable& section, const Address& public_url, const Config::SignIn& sign_in) {
+  constexpr const char* no_line = "must be an https:// address: codes and cookies go there";
+  if (!sign_in.client_secret_file.empty())
+    is_secret_file(section, "client_secret_file", sign_in.client_secret_file);
+  if (section.is_wrong("issuer")) return;
+  if (!sign_in.is_on()) {
+    if (!sign_in.client_id.empty())
+      section.fail("issuer", "is required where client_id is set: who signs in to what");
+    return;
+  }
+  if (!is_private_line(sign_in.issuer)) section.fail("issuer", no_line);
+  if (public_url.empty() || !is_private_line(public_url))
+    section.fail("issuer", "needs [service] public_url, which " + std::string(no_line));
+  if (sign_in.client_id.empty())
+    section.fail("client_id", "is required: this service's id at the provider");
+  if (std::ranges::find(sign_in.scopes, "openid") == sign_in.scopes.end())
+    section.fail("scopes", "must have \"openid\"");
+  if (sign_in.admin.empty() && sign_in.read.empty())
+    section.fail("admin", "or read must have a value of the claim " +
+                              in_quotes(sign_in.role_claim) + ": nobody could sign in");
+}
+
+void read_sign_in(TomlTable section, const Address& public_url, Config::SignIn& sign_in) {
+  read_issuer(section, sign_in.issuer);
+  section.read("client_id", sign_in.client_id);
+  section.read("client_secret_file", sign_in.client_secret_file);
+  section.read("scopes", sign_in.scopes);
+  section.read("role_claim", sign_in.role_claim);
+  section.read("admin", sign_in.admin);
+  section.read("read", sign_in.read);
+  section.read("account_claim", sign_in.account_claim);
+  sign_in.lifetime = std::chrono::hours(section.integer("hours", sign_in.lifetime.count(), 1, 720));
+  section.done();
+  check_sign_in(section, public_url, sign_in);
 }
 
 // "off", "searches" or "days:N".
@@ -577,6 +626,9 @@ Config load_config(const std::filesystem::path& file) {
   read_service(toml.table("service"), config.service);
   read_tokens(toml, config.tokens);
   read_oidc(toml, config);
+  TomlTable auth = toml.table("auth");
+  read_sign_in(auth.table("oidc"), config.service.public_url, config.sign_in);
+  auth.done();
   read_sources(toml, config);
   config.environment.indexes = usual_indexes(config);
   read_environment(toml.table("environment"), config.environment);

@@ -35,7 +35,7 @@ struct TokenConfig {
 
 // [[oidc]]: runners enrol with the token that an OpenID Connect issuer gives to a job or a pod.
 struct OidcConfig {
-  Address issuer;                             // as the claim "iss" has it
+  std::string issuer;                         // as the claim "iss" has it, a slash included
   std::string audience;                       // default: [service] public_url
   std::filesystem::path keys_file;            // its JWK Set; empty: the one that the issuer names
   std::chrono::hours lifetime{6};             // of the token that a runner gets
@@ -79,7 +79,18 @@ struct Config {
   } service;
   std::vector<TokenConfig> tokens;  // [[token]]
   std::vector<OidcConfig> oidc;     // [[oidc]]
-  struct Ci {                       // [source.ci]: wheels that PyTorch's CI built for one commit
+  struct SignIn {           // [auth.oidc]: people sign in through an OpenID Connect provider
+    std::string issuer;     // as the claim "iss" has it; empty: people have tokens only
+    std::string client_id;  // of this service at the provider
+    std::filesystem::path client_secret_file;            // empty: the provider wants none
+    std::vector<std::string> scopes{"openid", "email"};  // that are asked for
+    std::string role_claim = "groups";                   // a text or a list of texts
+    std::vector<std::string> admin, read;  // globs over its values, by the role that they give
+    std::string account_claim = "email";   // names the person in the audit; else "sub"
+    std::chrono::hours lifetime{12};       // of a session
+    bool is_on() const { return !issuer.empty(); }
+  } sign_in;
+  struct Ci {  // [source.ci]: wheels that PyTorch's CI built for one commit
     std::vector<std::string> environments;  // globs, the best first; empty: CI is not asked
     Address api = "https://api.github.com";
     Address bucket = "https://gha-artifacts.s3.amazonaws.com";

@@ -45,7 +45,7 @@ bool is_of_pull_request(const web::JwtClaims& claims) {
 }  // namespace
 
 std::string objection(const web::JwtClaims& claims, const OidcConfig& oidc, Time now) {
-  if (claims.issuer != oidc.issuer.text()) return "it is of another issuer";
+  if (claims.issuer != oidc.issuer) return "it is of another issuer";
   if (std::ranges::find(claims.audiences, oidc.audience) == claims.audiences.end())
     return "it is for another audience than " + oidc.audience;
   if (claims.ends + most_skew <= now) return "it ended at " + to_rfc3339(claims.ends);
@@ -75,7 +75,7 @@ Issuers::Verdict Issuers::judge(const web::Jwt& jwt, Time now) {
   std::string why = "no [[oidc]] of this service has its issuer";
   const std::lock_guard lock(mutex_);
   for (Issuer& issuer : issuers_) {
-    if (issuer.oidc.issuer.text() != jwt.claims().issuer) continue;
+    if (issuer.oidc.issuer != jwt.claims().issuer) continue;
     why = objection(jwt.claims(), issuer.oidc, now);
     if (!why.empty()) continue;
     const Instant instant = std::chrono::steady_clock::now();
@@ -83,7 +83,7 @@ Issuers::Verdict Issuers::judge(const web::Jwt& jwt, Time now) {
     if (!issuer.keys || (!issuer.keys->has(jwt.key_id()) && !is_fresh)) {
       if (issuer.failure.empty()) issuer.due = std::min(issuer.due, instant);
       changed_.notify_all();
-      return NotYet{"The keys of " + issuer.oidc.issuer.text() + " are being fetched" +
+      return NotYet{"The keys of " + issuer.oidc.issuer + " are being fetched" +
                     (issuer.failure.empty() ? "" : ", which failed: " + issuer.failure) + "."};
     }
     try {
@@ -96,13 +96,19 @@ Issuers::Verdict Issuers::judge(const web::Jwt& jwt, Time now) {
   return Refused{why};
 }
 
-web::JwtKeys Issuers::fetch_keys(const OidcConfig& oidc, const std::stop_token& stop) const {
+std::optional<Issuers::Endpoints> Issuers::endpoints() {
+  const std::lock_guard lock(mutex_);
+  if (issuers_.empty() || !issuers_.front().keys) return std::nullopt;
+  return issuers_.front().endpoints;
+}
+
+Issuers::Fetched Issuers::fetch_keys(const OidcConfig& oidc, const std::stop_token& stop) const {
   if (!oidc.keys_file.empty()) {
     const auto text = read_file(oidc.keys_file, most_key_bytes);
     if (!text) throw std::runtime_error("cannot read " + oidc.keys_file.string());
-    return web::JwtKeys::parse(*text);
+    return {web::JwtKeys::parse(*text)};
   }
-  std::string issuer = oidc.issuer.text();
+  std::string issuer = oidc.issuer;
   while (issuer.ends_with('/')) issuer.pop_back();
   const std::string at = issuer + "/.well-known/openid-configuration";
   const auto document = parse_foreign(fetch_(at, stop));
@@ -111,10 +117,11 @@ web::JwtKeys Issuers::fetch_keys(const OidcConfig& oidc, const std::stop_token& 
     const bool is_there = document.is_object() && found != document.end() && found->is_string();
     return is_there ? found->get<std::string>() : std::string();
   };
-  if (text("issuer") != oidc.issuer.text())
+  if (text("issuer") != oidc.issuer)
     throw std::runtime_error(at + " is of the issuer " + in_quotes(text("issuer")));
   if (text("jwks_uri").empty()) throw std::runtime_error(at + " has no \"jwks_uri\"");
-  return web::JwtKeys::parse(fetch_(text("jwks_uri"), stop));
+  return {web::JwtKeys::parse(fetch_(text("jwks_uri"), stop)),
+          {text("authorization_endpoint"), text("token_endpoint")}};
 }
 
 void Issuers::keep_fresh(const std::stop_token& stop) {
@@ -129,21 +136,22 @@ void Issuers::keep_fresh(const std::stop_token& stop) {
       continue;
     }
     lock.unlock();
-    std::optional<web::JwtKeys> keys;
+    std::optional<Fetched> fetched;
     std::string failure;
     try {
-      keys = fetch_keys(next->oidc, stop);
+      fetched = fetch_keys(next->oidc, stop);
     } catch (const std::exception& error) {
       failure = shortened(error.what(), 300);
-      log::warn("keys of an issuer not fetched issuer={} cause=\"{}\"", next->oidc.issuer.text(),
-                failure);
+      log::warn("keys of an issuer not fetched issuer={} cause=\"{}\"", next->oidc.issuer, failure);
     }
     lock.lock();
     const Instant now = std::chrono::steady_clock::now();
     next->failure = failure;
-    next->due = now + (keys ? Instant::duration(between_fetches) : after_failure);
-    if (keys) next->fetched = now;
-    if (keys) next->keys = std::move(keys);  // those of before stay where a fetch fails
+    next->due = now + (fetched ? Instant::duration(between_fetches) : after_failure);
+    if (!fetched) continue;  // the keys of before stay
+    next->fetched = now;
+    next->keys = std::move(fetched->keys);
+    next->endpoints = std::move(fetched->endpoints);
   }
 }
 

@@ -1,6 +1,6 @@
-// Whom a CI job's or a pod's own token lets in: tokens that an OpenID Connect issuer signed, by the
-// configuration's [[oidc]]. The issuers' keys are fetched by a thread of this class, so no request
-// waits for an issuer. Used by the REST interface.
+// Whom a token of an OpenID Connect issuer lets in: a CI job's or a pod's by the configuration's
+// [[oidc]], a person's by [auth.oidc]. The issuers' keys are fetched by a thread of this class, so
+// no request waits for an issuer. Used by the REST interface.
 #pragma once
 
 #include <chrono>
@@ -46,18 +46,30 @@ class Issuers {
   // From any thread, without waiting.
   Verdict judge(const web::Jwt& jwt, Time now);
 
+  // Where an issuer has people sign in, by its own document; empty if that names none.
+  struct Endpoints {
+    std::string authorization, token;
+  };
+  // Those of the first entry; nullopt until its document was fetched.
+  std::optional<Endpoints> endpoints();
+
  private:
   using Instant = std::chrono::steady_clock::time_point;
   struct Issuer {
     OidcConfig oidc;
     std::optional<web::JwtKeys> keys = {};
+    Endpoints endpoints = {};
     std::string failure = {};  // of the last attempt
     std::optional<Instant> fetched = {};
     Instant due = {};
   };
 
   void keep_fresh(const std::stop_token& stop);
-  web::JwtKeys fetch_keys(const OidcConfig& oidc, const std::stop_token& stop) const;
+  struct Fetched {
+    web::JwtKeys keys;
+    Endpoints endpoints = {};
+  };
+  Fetched fetch_keys(const OidcConfig& oidc, const std::stop_token& stop) const;
 
   const Fetch fetch_;
   std::mutex mutex_;  // of the issuers

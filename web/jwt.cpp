@@ -73,6 +73,9 @@ JwtClaims claims_in(const json& payload) {
       claims.texts[name] = value.get<std::string>();
     else if (value.is_number() || value.is_boolean())
       claims.texts[name] = value.dump();
+    else if (value.is_array())
+      for (const json& one : value)
+        if (one.is_string()) claims.lists[name].push_back(one.get<std::string>());
   return claims;
 }
 

@@ -30,6 +30,7 @@ struct JwtClaims {
   std::optional<Time> begins = {};  // "nbf"
   // All claims that are text, a number or true or false, by name; numbers as JSON writes them.
   std::map<std::string, std::string> texts;
+  std::map<std::string, std::vector<std::string>> lists;  // the texts in claims that are lists
 };
 
 class Jwt {

@@ -111,6 +111,18 @@ std::variant<WholeFile, ByteRange, NoSuchRange> parse_range(std::string_view hea
   return ByteRange{*first, last ? std::min(*last, size - 1) : size - 1};
 }
 
+std::optional<std::string_view> cookie_in(std::string_view header, std::string_view name) {
+  while (!header.empty()) {
+    const auto end = std::min(header.find(';'), header.size());
+    std::string_view one = header.substr(0, end);
+    header.remove_prefix(std::min(end + 1, header.size()));
+    one.remove_prefix(std::min(one.find_first_not_of(' '), one.size()));
+    if (one.size() > name.size() && one.starts_with(name) && one[name.size()] == '=')
+      return one.substr(name.size() + 1);
+  }
+  return std::nullopt;
+}
+
 std::string lower_case(std::string_view text) {
   std::string out(text);
   for (char& c : out)

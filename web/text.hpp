@@ -44,6 +44,9 @@ struct NoSuchRange {};  // 416
 std::variant<WholeFile, ByteRange, NoSuchRange> parse_range(std::string_view header,
                                                             std::uint64_t size);
 
+// The value of a cookie in a header Cookie; nullopt if it is not there. Of two the first.
+std::optional<std::string_view> cookie_in(std::string_view header, std::string_view name);
+
 std::string lower_case(std::string_view text);
 // "Sat, 21 Nov 2026 11:30:17 GMT"
 std::string http_date(std::int64_t unix_seconds);

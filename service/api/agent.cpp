@@ -65,7 +65,7 @@ web::Response register_runner(Database& db, Context& context, Registrations& reg
     storage::return_jobs(transaction, before->id);
   runner = storage::register_runner(transaction, runner);
   if (is_new || !before)  // or a runner could fill the audit
-    storage::add_audit(transaction, {0, runner.seen_at, "token:" + sender.name, "register-runner",
+    storage::add_audit(transaction, {0, runner.seen_at, actor_of(sender), "register-runner",
                                      "runner/" + std::to_string(runner.id.value)});
   transaction.commit();
   log::info("runner registered runner={} name={} workloads={}", runner.id.value, runner.name,

@@ -100,6 +100,7 @@ void add_all(Routes& routes, Tokens* tokens) {
   add_webhook_routes(routes);
   add_agent_routes(routes);
   if (tokens) add_enrolment_routes(routes, *tokens);
+  add_sign_in_routes(routes, tokens ? &tokens->sign_in() : nullptr);
   add_source_build_routes(routes);
   add_artifact_routes(routes);
   add_demand_routes(routes);
@@ -128,6 +129,10 @@ web::ServerConfig server_config(const Config& config) {
 web::ServerConfig server_config(const Config& config, const Tokens& tokens) {
   web::ServerConfig server = without_tokens(config);
   server.authenticate = [&tokens](std::string_view token) { return tokens.principal_of(token); };
+  if (config.sign_in.is_on())
+    server.sessions = {
+        std::string(session_cookie), browser_origin(config.service.public_url),
+        [&tokens](std::string_view session) { return tokens.sign_in().sessions().find(session); }};
   return server;
 }
 

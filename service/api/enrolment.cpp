@@ -183,7 +183,7 @@ web::Response make_enrolment(Database& db, Context& context, const Request& requ
   NewEnrolment made{{{},
                      web::sha256(token),
                      asked.runner.value_or(""),
-                     "token:" + request.principal.name,
+                     actor_of(request.principal),
                      now,
                      now + validity,
                      {},
@@ -207,7 +207,7 @@ web::Response revoke_enrolment(Database& db, Context& context, const Request& re
   const auto id = path_id<storage::EnrolmentId>(request);
   const auto enrolment = storage::find_enrolment(db, id);
   if (!enrolment) refuse_unknown("enrolment", id.value);
-  const std::string actor = "token:" + request.principal.name;
+  const std::string actor = actor_of(request.principal);
   Transaction transaction(db);
   if (!storage::revoke_enrolment(transaction, id, context.clock.now()))
     throw Refused(409, "Enrolment over",
@@ -396,8 +396,8 @@ web::Response rotate(Database& db, Context& context, Tokens& tokens, const Reque
   storage::revoke_unused_successors(transaction, *old, now);
   const RunnerToken token = storage::add_runner_token(
       transaction, {{}, asked.sha256, old->runner, old->enrolment, now, {}, {}, {}});
-  storage::add_audit(
-      transaction, {0, now, "token:" + request.principal.name, "rotate-token", subject_of(token)});
+  storage::add_audit(transaction,
+                     {0, now, actor_of(request.principal), "rotate-token", subject_of(token)});
   transaction.commit();
   tokens.load(db);
   log::info("token rotated name={} token={} before={}", token.runner, token.id.value,
@@ -421,7 +421,7 @@ web::Response revoke_token(Database& db, Context& context, Tokens& tokens, const
   const auto token = storage::find_runner_token(db, id);
   if (!token) refuse_unknown("token", id.value);
   const Time now = context.clock.now();
-  const std::string actor = "token:" + request.principal.name;
+  const std::string actor = actor_of(request.principal);
   Transaction transaction(db);
   if (storage::revoke_runner_tokens(transaction, token->runner, now) > 0) {
     end_runner(transaction, token->runner);

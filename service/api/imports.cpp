@@ -180,7 +180,7 @@ class Import {
   Import(Context& context, const web::Request& request)
       : context_(context),
         history_(HistoryReader(request, context.clock.now()).read()),
-        actor_("token:" + request.principal.name) {}
+        actor_(actor_of(request.principal)) {}
 
   std::optional<web::Response> go_on(storage::Database& db) {
     if (const std::string disk = disk_check(context_); disk != "ok")

@@ -10,7 +10,7 @@ namespace {
 
 web::Response cancel_job(storage::Database& db, Context& context, const web::Request& request) {
   const auto id = path_id<JobId>(request);
-  const std::string actor = "token:" + request.principal.name;
+  const std::string actor = actor_of(request.principal);
   if (!storage::find_job(db, id)) refuse_unknown("job", id.value);
   storage::Transaction transaction(db);
   if (!storage::cancel_job(transaction, id, "cancelled by " + actor))

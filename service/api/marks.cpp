@@ -110,7 +110,7 @@ web::Response make_mark(storage::Database& db, Context& context, const web::Requ
   storage::Mark mark = mark_of(db, request);
   require_series(db, mark);
   mark.at = context.clock.now();
-  mark.actor = "token:" + request.principal.name;
+  mark.actor = actor_of(request.principal);
   mark.after_night = storage::newest_night(db);
   storage::Transaction transaction(db);
   mark = storage::add_mark(transaction, mark);
@@ -126,7 +126,7 @@ web::Response delete_mark(storage::Database& db, Context& context, const web::Re
   const std::int64_t id = path_id<RowId>(request).value;
   const auto mark = storage::find_mark(db, id);
   if (!mark) refuse_unknown("mark", id);
-  const std::string actor = "token:" + request.principal.name;
+  const std::string actor = actor_of(request.principal);
   storage::Transaction transaction(db);
   storage::delete_mark(transaction, id);
   storage::add_audit(transaction,

@@ -44,8 +44,8 @@ void tell_of(Context& context, const Night& night) {
 }
 
 web::Response start_asked(storage::Database& db, Context& context, const web::Request& request) {
-  const auto started = start_night(db, context, NightTrigger::api,
-                                   "token:" + request.principal.name, reason_of(request));
+  const auto started =
+      start_night(db, context, NightTrigger::api, actor_of(request.principal), reason_of(request));
   Rows rows(db);
   auto response = json_answer(night_row().write(started->night, rows), started->is_new ? 202 : 200);
   response.headers.emplace_back("Location",
@@ -81,7 +81,7 @@ web::Response cancel_asked(storage::Database& db, Context& context, const web::R
                       "; only one that waits, measures or judges can be cancelled.");
   if (!reason.empty()) night->reason = reason;
   storage::Transaction transaction(db);
-  call_off(transaction, *night, "token:" + request.principal.name, context.clock.now());
+  call_off(transaction, *night, actor_of(request.principal), context.clock.now());
   transaction.commit();
   log::info("night cancelled night={} by={}", id.value, night->cancelled_by);
   tell_of(context, *night);

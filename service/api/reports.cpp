@@ -17,7 +17,7 @@ web::Response retry_report(storage::Database& db, Context& context, const web::R
                       "; only one that was refused can be tried again.");
   message->state = OutboxState::pending;
   message->not_before.reset();
-  const std::string actor = "token:" + request.principal.name;
+  const std::string actor = actor_of(request.principal);
   storage::Transaction transaction(db);
   storage::update_message(transaction, *message);
   storage::add_audit(transaction, {0, context.clock.now(), actor, "retry-report",

@@ -2,11 +2,16 @@
 
 #include <iterator>
 
+#include "service/sign_in.hpp"
 #include "storage/base/foreign_text.hpp"
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/job.hpp"
 
 namespace nightjar::service::api {
+
+std::string actor_of(const web::Principal& principal) {
+  return principal.name.starts_with(person_prefix) ? principal.name : "token:" + principal.name;
+}
 
 web::Response database_failed(Context& context, const storage::Error& error) {
   const bool damaged = dynamic_cast<const storage::Damaged*>(&error) != nullptr;

@@ -13,6 +13,9 @@
 
 namespace nightjar::service::api {
 
+// Who asks, as the audit and the history of a regression have it: "token:ops", "user:ada@test".
+std::string actor_of(const web::Principal& principal);
+
 // Ends a request with a problem that its sender can do something about.
 class Refused : public std::runtime_error {
  public:

@@ -13,6 +13,12 @@
 #include "service/api/rows.hpp"
 #include "storage/model/night.hpp"
 
+namespace nightjar::service {
+
+class SignIn;
+
+}  // namespace nightjar::service
+
 namespace nightjar::service::api {
 
 class Routes {
@@ -119,6 +125,8 @@ void add_mark_routes(Routes& routes);    // POST /marks, DELETE /marks/{id}
 void add_import_routes(Routes& routes);
 void add_webhook_routes(Routes& routes);
 void add_agent_routes(Routes& routes);
+// How a person signs in, out, and is known; nullptr: with a token only.
+void add_sign_in_routes(Routes& routes, SignIn* sign_in);
 void add_source_build_routes(Routes& routes);  // of builders, and the logs of their builds
 void add_artifact_routes(Routes& routes);
 void add_demand_routes(Routes& routes);

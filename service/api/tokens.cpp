@@ -27,7 +27,7 @@ std::optional<web::Principal> configured_principal(const std::vector<TokenConfig
 }
 
 Tokens::Tokens(const Config& config, const Clock& clock)
-    : configured_(config.tokens), clock_(clock), issuers_(config.oidc) {}
+    : configured_(config.tokens), clock_(clock), issuers_(config.oidc), sign_in_(config, clock) {}
 
 std::optional<web::Principal> Tokens::principal_of(std::string_view token) const {
   const Sha256 hash = web::sha256(token);

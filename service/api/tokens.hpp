@@ -14,6 +14,7 @@
 
 #include "service/config.hpp"
 #include "service/issuers.hpp"
+#include "service/sign_in.hpp"
 #include "storage/tokens.hpp"
 #include "web/server/server.hpp"
 
@@ -46,6 +47,9 @@ class Tokens {
   void load(const storage::Database& db);
   // Whom the token of a job or a pod lets in.
   Issuers& issuers() { return issuers_; }
+  // Who signed in through a provider instead of showing a token.
+  SignIn& sign_in() { return sign_in_; }
+  const SignIn& sign_in() const { return sign_in_; }
   // Called for each request with a token that was loaded as not used yet.
   void on_first_use(std::function<void(const Sha256&)> callback);
 
@@ -54,6 +58,7 @@ class Tokens {
   const std::vector<TokenConfig> configured_;
   const Clock& clock_;
   Issuers issuers_;
+  SignIn sign_in_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Enrolled> enrolled_ = std::make_shared<Enrolled>();
   std::function<void(const Sha256&)> first_use_;

@@ -217,8 +217,7 @@ web::Response triaged(storage::Database& db, Context& context, const web::Reques
   const auto regression = storage::find_regression(db, id);
   if (!regression) refuse_unknown("regression", id.value);
   storage::Transaction transaction(db);
-  Triage triage{transaction, *regression, "token:" + request.principal.name, reason,
-                context.clock.now()};
+  Triage triage{transaction, *regression, actor_of(request.principal), reason, context.clock.now()};
   act(triage);
   storage::add_audit(
       transaction, {0, triage.now, triage.actor, action, "regression/" + std::to_string(id.value)});

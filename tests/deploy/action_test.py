@@ -1,5 +1,5 @@
-"""deploy/action and deploy/gitlab: valid by the published schemas, and the action's questions asked
-with GitHub's own payloads, against a strict double of its API. Needs no service."""
+"""Our actions and deploy/gitlab: valid by the published schemas, and the questions of deploy/action
+asked with GitHub's own payloads, against a strict double of its API. Needs no service."""
 
 import json
 import os
@@ -30,20 +30,24 @@ print(float(pathlib.Path("level").read_text()) * (1 + 0.01 * (number * 7 % 5 - 2
 
 
 @pytest.mark.parametrize("file, schema", [("action/action.yml", "github-actions.json"),
+                                          ("action-runner/action.yml", "github-actions.json"),
                                           ("gitlab/nightjar.yml", "gitlab-ci.json")])
 def test_it_is_valid_by_the_published_schema(file, schema):
     text = yaml.safe_load((ROOT / "deploy" / file).read_text())
     jsonschema.Draft7Validator(json.loads((SCHEMAS / schema).read_text())).validate(text)
 
 
-def test_each_input_of_the_action_reaches_the_script():
-    action = yaml.safe_load((ACTION / "action.yml").read_text())
+@pytest.mark.parametrize("folder, file", [("action", "ask.py"), ("action-runner", "start.py")])
+def test_each_input_of_an_action_reaches_its_script(folder, file):
+    action = yaml.safe_load((ROOT / "deploy" / folder / "action.yml").read_text())
     handed = action["runs"]["steps"][-1]["env"]
     names = {f"INPUT_{name.upper().replace('-', '_')}": f"${{{{ inputs.{name} }}}}"
              for name in action["inputs"] if name != "install"}
     assert handed == names
-    script = (ACTION / "ask.py").read_text()
-    read = set(re.findall(r'given\("(\w+)"', script) + re.findall(r', "([A-Z_]+)"\)', script))
+    script = (ROOT / "deploy" / folder / file).read_text()
+    read = set(re.findall(r'(?:given|number)\("(\w+)"', script)
+               + re.findall(r', "([A-Z_]+)"\)', script)
+               + re.findall(r'"([A-Z_]+)"', "".join(re.findall(r"for option in .*", script))))
     assert read == {name.removeprefix("INPUT_") for name in names}
 
 

@@ -51,6 +51,16 @@ audience = "https://nightjar.test"
 keys_file = "token"
 hours = 2
 claims = { sub = "pod" }
+[auth.oidc]
+issuer = "https://login.test/realm/"
+client_id = "nightjar"
+client_secret_file = "token"
+scopes = ["openid", "groups"]
+role_claim = "roles"
+admin = ["perf-*"]
+read = ["staff"]
+account_claim = "upn"
+hours = 8
 [source]
 directory = "wheels"
 variant = "cu130"
@@ -248,6 +258,26 @@ TEST_CASE("an issuer of jobs' tokens needs an audience, and claims that say whos
              Contains("oidc.claims: must have at least one claim"));
 }
 
+TEST_CASE("signing in needs a secure line, a client, and somebody who may") {
+  const ScratchFolder folder;
+  const auto told = [&](const std::string& url, const std::string& keys) {
+    return error_of(write_file(folder / "s.toml", "[service]\npublic_url = \"" + url + "\"\n" +
+                                                      least + "[auth.oidc]\n" + keys));
+  };
+  const std::string us = "https://nightjar.test", client = "client_id = \"n\"\n";
+  const std::string whole = "issuer = \"https://login.test\"\n" + client + "read = [\"*\"]\n";
+  CHECK(load_config(write_file(folder / "a.toml", "[service]\npublic_url = \"" + us + "\"\n" +
+                                                      least + "[auth.oidc]\n" + whole))
+            .sign_in.is_on());
+  CHECK_THAT(told("http://nightjar.test", whole), Contains("must be an https:// address"));
+  CHECK_THAT(told(us, "issuer = \"http://login.test\"\n" + client), Contains("https:// address"));
+  CHECK_THAT(told(us, client), Contains("issuer: is required where client_id is set"));
+  CHECK_THAT(told(us, "issuer = \"https://login.test\"\n"), Contains("client_id: is required"));
+  CHECK_THAT(told(us, "issuer = \"https://login.test\"\n" + client),
+             Contains("nobody could sign in"));
+  CHECK_THAT(told(us, whole + "scopes = [\"email\"]\n"), Contains("must have \"openid\""));
+}
+
 TEST_CASE("searches use the threshold of the detection where they have none of their own") {
   const ScratchFolder folder;
   const std::string detection = least + "[detection]\nthreshold = 0.12\n";
@@ -274,6 +304,15 @@ TEST_CASE("every key of the configuration arrives") {
   REQUIRE(config.oidc.size() == 1);
   CHECK(config.oidc[0].keys_file == folder / "etc/token");
   CHECK(config.oidc[0].claims == std::map<std::string, std::string>{{"sub", "pod"}});
+  CHECK(config.sign_in.issuer == "https://login.test/realm/");
+  CHECK(config.sign_in.client_id == "nightjar");
+  CHECK(config.sign_in.client_secret_file == folder / "etc/token");
+  CHECK(config.sign_in.scopes == std::vector<std::string>{"openid", "groups"});
+  CHECK(config.sign_in.role_claim == "roles");
+  CHECK(config.sign_in.admin == std::vector<std::string>{"perf-*"});
+  CHECK(config.sign_in.read == std::vector<std::string>{"staff"});
+  CHECK(config.sign_in.account_claim == "upn");
+  CHECK(config.sign_in.lifetime == std::chrono::hours(8));
   REQUIRE(config.tokens.size() == 2);
   CHECK(config.tokens[0].role == web::Role::runner);
   CHECK(config.tokens[0].sha256 == std::string(64, 'a'));
@@ -493,8 +532,9 @@ repository = "pytorch/pytorch"
       at + "9: detection.threshold: 7 is no share; did you mean \"7%\" or 0.07?",
       at + "10: detection.screen_z: must be a number from 0 to 10",
       at + "12: webhook.secret_file: must name a file that is there, never hold the secret itself",
-      at + "14: nite: unknown key; there are calibration, chat, detection, environment, night, "
-           "oidc, project, queue, report, repository, search, service, source, threshold, token, "
+      at + "14: nite: unknown key; there are auth, calibration, chat, detection, environment, "
+           "night, oidc, project, queue, report, repository, search, service, source, threshold, "
+           "token, "
            "webhook"};
   CHECK(lines == expected);
 }

@@ -411,6 +411,44 @@ TEST_CASE("Roles decide who may do what") {
   CHECK(client.get("/admin", "Authorization: Bearer a\r\n").body == "boss");
 }
 
+TEST_CASE("A session reads from anywhere, and changes something from a page of the service alone") {
+  ServerConfig config;
+  config.open_reads = false;
+  config.authenticate = [](std::string_view token) -> std::optional<Principal> {
+    if (token == "a") return Principal{"boss", Role::admin};
+    return std::nullopt;
+  };
+  config.sessions = {"id", "https://h.test", [](std::string_view session) {
+                       return session == "s" ? std::optional(Principal{"user:ada", Role::admin})
+                                             : std::nullopt;
+                     }};
+  const auto name = [](const Request& request, Respond respond) {
+    respond(json_response(request.principal.name));
+  };
+  Served served(std::move(config));
+  served.server->add(route(Method::get, "/read", name, Role::read));
+  served.server->add(route(Method::post, "/act", name, Role::admin));
+  served.start();
+  RawClient client(served.server->port());
+  const std::string mine = "Cookie: x=id=s; id=s\r\n", own = "Origin: https://h.test\r\n";
+  CHECK(client.get("/read", mine).body == "user:ada");
+  CHECK(client.get("/read", "Cookie: xid=s; ID=s; id=t\r\n").status == 401);
+  CHECK(client.get("/read", mine + "Authorization: Bearer a\r\n").body == "boss");
+  CHECK(client.get("/read", mine + "Authorization: Bearer b\r\n").status == 401);
+  const auto act = [&](const std::string& fields) {
+    RawClient one(served.server->port());
+    one.write("POST /act HTTP/1.1\r\nHost: h.test\r\nContent-Length: 0\r\n" + fields + "\r\n");
+    return one.read().status;
+  };
+  CHECK(act(mine + own) == 200);
+  CHECK(act(mine + own + "Sec-Fetch-Site: same-origin\r\n") == 200);
+  CHECK(act(mine + own + "Sec-Fetch-Site: same-site\r\n") == 403);
+  CHECK(act(mine) == 403);
+  CHECK(act(mine + "Origin: null\r\n") == 403);
+  CHECK(act(mine + "Origin: https://h.test.evil\r\n") == 403);
+  CHECK(act("Authorization: Bearer a\r\nOrigin: https://evil.test\r\n") == 200);
+}
+
 TEST_CASE("HEAD answers as GET would, without the body") {
   Served served;
   served.server->add(route(Method::get, "/a", says("{\"x\":1}")));

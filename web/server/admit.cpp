@@ -28,6 +28,7 @@ std::optional<Response> Connection::admit() {
   if (target->query.size() > most_parameters)
     return problem(400, "Bad target", "The query has more than 100 parameters.");
   if (auto refused = refuse_host()) return refused;
+  if (auto refused = refuse_stranger()) return refused;
   const auto method = parse_method(head.method);
   auto match = state_->router.match(method, *target);
   if (!match.endpoint && match.allow.empty())
@@ -62,6 +63,18 @@ std::optional<Response> Connection::refuse_host() {
   const bool reads = head.method == "GET" || head.method == "HEAD";
   if (!reads || principal_ || state_->host_names.allow(*host)) return std::nullopt;
   return host_problem(*host);
+}
+
+std::optional<Response> Connection::refuse_stranger() const {
+  const auto& head = reader_.head();
+  if (!by_session_ || head.method == "GET" || head.method == "HEAD") return std::nullopt;
+  const std::string& own = state_->config.sessions.origin;
+  const auto site = request_->header("sec-fetch-site");
+  if (request_->header("origin") == own && site.value_or("same-origin") == "same-origin")
+    return std::nullopt;
+  return problem(403, "Foreign page",
+                 "Who is signed in changes something only from a page of " + own +
+                     ". A program needs a token (Authorization: Bearer).");
 }
 
 std::optional<Response> Connection::admit_role() {

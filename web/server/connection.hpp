@@ -58,6 +58,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool settle();
   void arrive();  // has a place among those that have not said who they are
   Payer payer_of_head();
+  void identify();  // by token or session
   bool take_place(Places& places, const std::string& key);
   void leave_place();
   void turn_away();  // closes, and says why if the client takes it at once
@@ -72,7 +73,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::optional<Response> admit();
   std::optional<Response> admit_role();
   std::optional<Response> refuse_host();
-  std::optional<Response> refuse_by_head() const;  // what its route does not even read a body of
+  std::optional<Response> refuse_stranger() const;  // whose page uses a session of ours
+  std::optional<Response> refuse_by_head() const;   // what its route does not even read a body of
   boost::asio::awaitable<std::optional<Response>> judge_head();  // as Route::judge says
   void call_judge();
   void call_handler();
@@ -107,10 +109,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Places* places_ = nullptr;                       // where it has one, under place_key_
   std::string place_key_;
   Payer payer_;                         // of this request
-  std::optional<Principal> principal_;  // by the token that it shows
-  Charge answer_charge_;                // of its bytes in memory
-  Charge stream_charge_;                // one of its streams
-  std::size_t extended_at_ = 0;         // bytes, when the deadline moved last
+  std::optional<Principal> principal_;  // by the token or the session that it shows
+  bool by_session_ = false;
+  Charge answer_charge_;         // of its bytes in memory
+  Charge stream_charge_;         // one of its streams
+  std::size_t extended_at_ = 0;  // bytes, when the deadline moved last
 
   std::string head_, chunk_;
   std::array<boost::asio::const_buffer, 2> out_;

@@ -68,12 +68,22 @@ struct Limits {
                   .admins = {16, 16}};
 };
 
+// How a browser shows who is signed in: by a cookie, which it sends by itself, also where a page of
+// a stranger makes it ask. So a change by a cookie must come from a page of this service.
+struct SessionConfig {
+  std::string cookie;  // its name; empty: there are no sessions
+  std::string origin;  // of this service's pages, as browsers name it
+  // As ServerConfig::authenticate.
+  std::function<std::optional<Principal>(std::string_view session)> authenticate = {};
+};
+
 struct ServerConfig {
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;  // 0: any free one
   Limits limits;
   // The principal of a bearer token; nullopt: 401. Runs on the I/O thread: compare hashes only.
   std::function<std::optional<Principal>(std::string_view token)> authenticate;
+  SessionConfig sessions = {};
   bool open_reads = true;  // routes of role read need no token
   // Addresses of reverse proxies. Only these are believed when they name a client
   // (X-Forwarded-For). Server's constructor throws if one is no address.

@@ -48,11 +48,24 @@ void Connection::arrive() {
   if (auto* yields = places_->enter(*this, place_key_).yields) yields->give_way();
 }
 
-Payer Connection::payer_of_head() {
+void Connection::identify() {
+  const auto& config = state_->config;
+  principal_.reset();
+  by_session_ = false;
   const auto authorization = request_->header("authorization");
-  const auto token = bearer_token(authorization);
-  const auto& authenticate = state_->config.authenticate;
-  principal_ = token && authenticate ? authenticate(*token) : std::nullopt;
+  if (const auto token = bearer_token(authorization)) {
+    if (config.authenticate) principal_ = config.authenticate(*token);
+    return;
+  }
+  if (!config.sessions.authenticate) return;
+  const auto cookies = request_->header("cookie").value_or("");
+  if (const auto session = cookie_in(cookies, config.sessions.cookie))
+    principal_ = config.sessions.authenticate(*session);
+  by_session_ = principal_.has_value();
+}
+
+Payer Connection::payer_of_head() {
+  identify();
   if (principal_) return {account_of(principal_->role), principal_->name};
   if (!proxy_) return {Account::anonymous, address_};
   const auto named = request_->header("x-forwarded-for").value_or("");

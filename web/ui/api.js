@@ -1,4 +1,5 @@
-// The service's REST. A token, where reads need one, lives as long as the tab.
+// The service's REST. A token, where reads need one, lives as long as the tab. Whoever signed in
+// through a provider needs none: the browser sends the session's cookie.
 
 export class Problem extends Error {
   constructor(status, message) {
@@ -37,15 +38,22 @@ const stranger = { project: null, is_pytorch: true, role: "none" };
 let asking = stranger;
 
 /**
- * What the service watches, and the role of this tab's token. Nothing is known about a service that
- * does not answer a stranger.
+ * What the service watches, and the role of who asks. Nothing is known about a service that does
+ * not answer a stranger.
  */
 export async function about() {
   asking = await get("about").catch(() => stranger);
   return asking;
 }
 
-/** Whether the token of this tab is an admin's, as of the last answer. */
+/** How people sign in here, and who has in this browser: {sign_in, account, role}. */
+export const signedIn = () =>
+  get("sign-in").catch(() => ({ sign_in: false, account: null, role: "none" }));
+
+/** Ends the session of this browser; throws a Problem. */
+export const signOut = () => send("sign-in", "DELETE");
+
+/** Whether who asks is an admin, as of the last answer. */
 export const isAdmin = () => asking.role === "admin";
 
 /** All pages of a list as one text of CSV; throws a Problem. */
@@ -66,10 +74,12 @@ export async function csvOf(list, query) {
  * Posts to /api/v1/<path> with this token, or with the tab's; throws a Problem with what the
  * service says.
  */
-export async function post(path, token = sessionStorage.getItem(tokenName), sent = undefined) {
+export const post = (path, token, sent) => send(path, "POST", token, sent);
+
+async function send(path, method, token = sessionStorage.getItem(tokenName), sent = undefined) {
   const response = await fetch(`api/v1/${path}`, {
-    method: "POST",
-    headers: { Accept: "application/json", Authorization: `Bearer ${token}`,
+    method,
+    headers: { Accept: "application/json", ...(token && { Authorization: `Bearer ${token}` }),
       ...(sent && { "Content-Type": "application/json" }) },
     body: sent && JSON.stringify(sent),
     signal: AbortSignal.timeout(15000),

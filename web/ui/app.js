@@ -3,7 +3,7 @@
 import { listen } from "./api.js";
 import { el, failure } from "./dom.js";
 import { exporter } from "./exporting.js";
-import { introduce, signInOrOut, tokenForm } from "./header.js";
+import { accountLink, introduce, returnToPlace, signInOrOut, tokenForm } from "./header.js";
 import { openPalette } from "./palette.js";
 import { pageOf, placeOf } from "./routes.js";
 import { timeAgo } from "./words.js";
@@ -22,7 +22,7 @@ const here = () => placeOf(location.hash);
 
 const tokenNeeded = () => el("section", {}, el("h2", {}, "A token is needed"),
   el("p", {}, "This service does not let everybody read. Ask its operator for a token of ",
-    "the role ", el("code", {}, "read"), "."),
+    "the role ", el("code", {}, "read"), "."), accountLink(),
   tokenForm("Read", again));
 
 function say(text, bad) {
@@ -116,6 +116,7 @@ function visit() {
 /** Shows the page as the token that is now kept allows it. */
 async function again() {
   await introduce();
+  returnToPlace();
   await visit();
 }
 
