@@ -74,12 +74,12 @@ TEST_CASE("Clopper and Pearson's intervals agree with published values") {
 TEST_CASE("what can be seen grows with the noise and is never under the threshold") {
   double last = .07;
   for (const double sd : {.005, .02, .05, .10}) {
-    const double seen = smallest_seen(sd, 5, {});
+    const double seen = smallest_seen({sd, 0, 5}, {});
     CHECK(seen > last);
     last = seen;
   }
-  CHECK(smallest_seen(.005, 5, {}) < .075);
-  CHECK(smallest_seen(.10, 20, {}) < smallest_seen(.10, 5, {}));
+  CHECK(smallest_seen({.005, 0, 5}, {}) < .075);
+  CHECK(smallest_seen({.10, 0, 20}, {}) < smallest_seen({.10, 0, 5}, {}));
 }
 
 TEST_CASE("a change of the computed size is seen about as often as it says by the real policy") {
@@ -87,7 +87,7 @@ TEST_CASE("a change of the computed size is seen about as often as it says by th
   steady.repeatability = Repeatability::steady;
   for (const auto& [sd, runs, policy] :
        {std::tuple{.02, 5, DetectionPolicy{}}, {.04, 5, {}}, {.06, 10, {}}, {.02, 5, steady}}) {
-    const double change = smallest_seen(sd, runs, policy);
+    const double change = smallest_seen({sd, 0, runs}, policy);
     INFO(sd << ", " << runs << " runs: +" << 100 * change << " %");
     CHECK(Nights(sd, runs, policy).seen(change) == Approx(.9).margin(.07));
   }
