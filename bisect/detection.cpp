@@ -59,6 +59,12 @@ std::string sentence(const char* what, const Ratio& worse, int runs, double thre
   return text;
 }
 
+std::string percent_text(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2g %%", 100 * share);
+  return text;
+}
+
 }  // namespace
 
 double judged_value(double value, const DetectionPolicy& policy) {
@@ -154,7 +160,11 @@ Confirmation confirm(std::span<const double> good, std::span<const double> bad,
   const bool narrow = worse.high / worse.low - 1 < policy.interval_points;
   const bool large = runs >= enough_for_large && worse.low > 1 + 2 * policy.threshold;
   const bool few = used_up && next != rungs.end() && !narrow;
-  const bool certain = !few || worsening(shift(before, after, strict), policy.direction).low > half;
+  // Below what the series can show, half of the threshold is not enough.
+  const bool shown = worse.ratio >= 1 + policy.smallest_shown;
+  const double bound = shown ? half : worse_from;
+  const bool certain =
+      !few || worsening(shift(before, after, strict), policy.direction).low > bound;
   auto decide = [&](Verdict verdict, const char* what) {
     out.verdict = verdict;
     out.rule = sentence(what, worse, runs, policy.threshold);
@@ -164,7 +174,7 @@ Confirmation confirm(std::span<const double> good, std::span<const double> bad,
     const bool better = worse.ratio * worse_from <= 1 && worse.high * half < 1;
     decide(better ? Verdict::better : Verdict::same,
            better ? "better by more than the threshold" : "the interval lies under the threshold");
-  } else if (worse.ratio >= worse_from && worse.low > half && certain &&
+  } else if (worse.ratio >= worse_from && worse.low > bound && certain &&
              (narrow || large || used_up)) {
     const bool counts = !is_below_floor(hodges_lehmann(good), hodges_lehmann(bad), policy);
     decide(counts ? Verdict::worse : Verdict::same,
@@ -173,6 +183,9 @@ Confirmation confirm(std::span<const double> good, std::span<const double> bad,
   } else if (used_up) {
     decide(Verdict::inconclusive,
            "all runs used up and the interval still holds the threshold or is too wide");
+    if (!shown)
+      out.rule += "; smallest change seen with probability .9 here: " +
+                  percent_text(policy.smallest_shown);
   } else {
     decide(Verdict::more, "measuring: the interval still holds the threshold or is too wide");
   }

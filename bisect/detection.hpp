@@ -25,6 +25,9 @@ struct DetectionPolicy {
   Direction direction = Direction::lower_is_better;
   Repeatability repeatability = Repeatability::noisy;
   double least_change = 0;  // a smaller change is none, in the metric's unit
+  // What the screen sees with probability .9 on the first night, where that is over the threshold;
+  // 0: it sees the threshold, or its noise is not known. See confirm().
+  double smallest_shown = 0;
 };
 
 // What ratios are taken of: the value itself; of a `slope` 1 + threshold * value / least_change,
@@ -63,6 +66,9 @@ Screen screen(std::span<const double> levels, std::span<const double> tonight,
 // It flags when the shift is at least the threshold and the lower bound is over half of it. One of
 // three must hold as well: the interval is narrow; the lower bound is over twice the threshold,
 // with at least 10 runs a side; or the runs are used up.
+// Where the series cannot show the threshold, a smaller shift than `smallest_shown` must be proven:
+// its lower bound must reach the threshold itself. Else it is inconclusive once the runs are used
+// up.
 // It drops when the upper bound is under the threshold, or the locations differ by less than the
 // least change. `change` is bad/good in either direction, of judged values.
 // Simulated: no false alarm in 4,200 series-nights at each CV.

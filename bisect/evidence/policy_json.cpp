@@ -11,6 +11,7 @@ json policy_json(const bisect::DetectionPolicy& policy) {
            {"confidence", policy.confidence},      {"direction", policy.direction},
            {"repeatability", policy.repeatability}};
   if (policy.least_change != 0) out["least_change"] = policy.least_change;
+  if (policy.smallest_shown != 0) out["smallest_shown"] = policy.smallest_shown;
   return out;
 }
 
@@ -24,6 +25,8 @@ bisect::DetectionPolicy detection_policy(const json& in) {
   policy.direction = field<Direction>(in, "direction");
   policy.repeatability = field<Repeatability>(in, "repeatability");
   if (in.contains("least_change")) policy.least_change = field<double>(in, "least_change");
+  if (in.contains("smallest_shown"))
+    policy.smallest_shown = field<double>(in, "smallest_shown");
   return policy;
 }
 

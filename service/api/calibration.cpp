@@ -1,6 +1,7 @@
 // GET /calibration: how far the verdicts on each series can be trusted, from cases of known truth.
 #include "bisect/calibration.hpp"
 
+#include <limits>
 #include <map>
 
 #include "bisect/noise_class.hpp"
@@ -9,6 +10,7 @@
 #include "service/engine/verdict/levels.hpp"
 #include "storage/calibration.hpp"
 #include "storage/replays.hpp"
+#include "storage/series.hpp"
 
 namespace nightjar::service::api {
 namespace {
@@ -90,11 +92,16 @@ const Row<Calibration>& calibration_row() {
   return made;
 }
 
-std::optional<double> smallest(const bisect::SeriesNoise& noise, const Series& series,
-                               const Config& config) {
+std::optional<double> smallest(const storage::Database& db, const bisect::SeriesNoise& noise,
+                               const Series& series, const Config& config) {
+  constexpr NightId all_nights{std::numeric_limits<std::int64_t>::max()};
   if (noise.sd <= 0) return std::nullopt;
   const auto policy = bisect::adapted(policy_of(series, config), noise);
-  return bisect::smallest_seen(noise.sd, bisect::runs_a_night(noise.kind, config.night.runs),
+  std::vector<double> levels;
+  for (const Level& level : storage::levels_before(db, series.id, all_nights, kNoiseBuilds))
+    levels.push_back(level.value);
+  return bisect::smallest_seen({noise.sd, bisect::nights_sd(levels, policy),
+                                bisect::runs_a_night(noise.kind, config.night.runs)},
                                policy);
 }
 
@@ -104,7 +111,7 @@ storage::Page<Calibration> calibrations(storage::Database& db, const Config& con
     if (const auto found = by_series.find(id); found != by_series.end()) return found->second;
     const Series& series = rows.series_of(id);
     const auto noise = noise_of(db, series);
-    return by_series.emplace(id, Calibration{series, noise, smallest(noise, series, config)})
+    return by_series.emplace(id, Calibration{series, noise, smallest(db, noise, series, config)})
         .first->second;
   };
   for (const auto& count : storage::count_calibrations(db)) {

@@ -160,7 +160,7 @@ void work_metrics(Metrics& metrics, storage::Database& db, const Context& contex
                   std::chrono::duration<double>(context.clock.now() - runner.seen_at).count(),
                   "runner", std::to_string(runner.id.value));
   calibration_metrics(metrics, db);
-  trust_metrics(metrics, measure(load_trust(db)));
+  trust_metrics(metrics, measure(load_trust(db, context.config)));
   metrics.describe("nightjar_outbox_messages", "gauge",
                    "Messages to the issue tracker and the chat, by state.");
   add_by_state(metrics, "nightjar_outbox_messages", storage::count_messages(db));

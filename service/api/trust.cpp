@@ -50,6 +50,9 @@ const Described<MeasuredVerdicts>& smallest_row() {
         "policy, for its first night."},
        {"low", of_computed(&SmallestSeen::low), "The 95 % interval of the computed one."},
        {"high", of_computed(&SmallestSeen::high)},
+       {"shows_threshold", &MeasuredVerdicts::shows_threshold,
+        "False: the computed one is over the metric's threshold by more than a quarter, so most "
+        "series cannot show a change of the threshold on its first night. Null: not known."},
        {"series",
         [](const MeasuredVerdicts& row) {
           return row.judged.smallest ? row.judged.smallest->series : 0;
@@ -144,8 +147,8 @@ void add_trust_routes(Routes& routes) {
                .summary = "How often verdicts were right: false alarms, power, the smallest change "
                           "that is seen, and the search's probabilities",
                .answers = {{.schema = trust_row().schema()}}},
-              [](storage::Database& db, const web::Request&) {
-                return json_answer(trust_row().write(measure(load_trust(db))));
+              [&context = routes.context](storage::Database& db, const web::Request&) {
+                return json_answer(trust_row().write(measure(load_trust(db, context.config))));
               });
 }
 

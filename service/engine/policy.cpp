@@ -29,6 +29,16 @@ bisect::DetectionPolicy policy_of(const Series& series, const Config& config) {
   return policy;
 }
 
+double threshold_of(std::string_view metric, const Config& config) {
+  const Metric* known = find_metric(metric);
+  double threshold = known && known->threshold > 0 ? known->threshold : config.detection.threshold;
+  for (const ThresholdConfig& rule : config.thresholds)
+    if ((rule.metric == "*" || rule.metric == metric) &&
+        (rule.workload == "*" || rule.workload == "**"))
+      threshold = rule.threshold.value_or(threshold);
+  return threshold;
+}
+
 std::string variant_of(const EngineView& view, BuildId build) {
   const auto row = storage::find_build(view.db, build);
   return row ? row->variant : view.config.source.variant;

@@ -2,6 +2,8 @@
 // repeatability.
 #pragma once
 
+#include <string_view>
+
 #include "bisect/detection.hpp"
 #include "service/config.hpp"
 #include "service/engine/context.hpp"
@@ -11,6 +13,8 @@
 namespace nightjar::service {
 
 bisect::DetectionPolicy policy_of(const Series& series, const Config& config);
+// The threshold of a metric on every workload that has none of its own.
+double threshold_of(std::string_view metric, const Config& config);
 // The variant of a stored build ("cpu", "cu126"); that of the first source for any other.
 std::string variant_of(const EngineView& view, BuildId build);
 // Returns the state of a confirmed regression for which no commit can be named.

@@ -47,6 +47,12 @@ struct DigestFix {
   std::string searched;    // the workload that it measured
 };
 
+// A metric on a machine class that cannot show the threshold.
+struct DigestUnshown {
+  std::string machine, metric;
+  double smallest = 0;  // change that is seen with probability .9, as a share
+};
+
 struct DigestInput {
   std::string repository;  // URL
   std::string pages;       // URL of Nightjar's own pages; empty: not reachable
@@ -55,6 +61,7 @@ struct DigestInput {
   std::vector<DigestFinding> findings;  // opened since then
   std::vector<DigestFix> fixes;         // the one that helped most series first
   std::map<std::string, int> open;      // by state: all that is not settled
+  std::vector<DigestUnshown> unshown{};
 };
 
 // "[#4711](...) made 12 workloads faster, by 5.0 % to 20 %".

@@ -18,126 +18,13 @@
 #include <vector>
 
 #include "bisect/calibration.hpp"
-#include "bisect/fleet.hpp"
-#include "bisect/noise_class.hpp"
+#include "tests/bench/fleet_world.hpp"
 #include "tests/support/figures.hpp"
 
 using namespace nightjar::bisect;
-using nightjar::test::formatted;
+using namespace nightjar::test;
 
 namespace {
-
-constexpr int kUsualRuns = 5, kLevels = 14, kSeriesAMachine = 500;
-
-// splitmix64: one word of state, since a fleet has many series.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
-  double normal() {
-    return std::sqrt(-2 * std::log(1 - uniform())) * std::cos(2 * M_PI * uniform());
-  }
-  // Student's t with 3 degrees of freedom, scaled to the quartiles of a normal.
-  double heavy() {
-    const double chi = std::pow(normal(), 2) + std::pow(normal(), 2) + std::pow(normal(), 2);
-    return normal() / std::sqrt(chi / 3) * (.6745 / .7649);
-  }
-  bool happens(double probability) { return uniform() < probability; }
-  double between(double low, double high) { return low + (high - low) * uniform(); }
-
- private:
-  std::uint64_t next() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15ULL;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31);
-  }
-  std::uint64_t state_;
-};
-
-// What is measured of many real series, as points of its distribution.
-struct Quantile {
-  double share, value;
-};
-double drawn(std::span<const Quantile> points, double share) {
-  std::size_t i = 1;
-  while (points[i].share < share) ++i;
-  const auto [from, low] = points[i - 1];
-  const auto [to, high] = points[i];
-  return low * std::pow(high / low, (share - from) / (to - from));
-}
-// Quantiles of 435 series of a C++ database; the ends are assumed.
-constexpr Quantile kCv[] = {{0, .004},  {.25, .011}, {.5, .017}, {.75, .032},
-                            {.9, .052}, {.95, .10},  {1, .20}};
-constexpr Quantile kOutliers[] = {{0, .001}, {.5, .008}, {.9, .05}, {1, .15}};
-
-// A machine class. All its series share its nights.
-struct Machine {
-  double drift = 0, slow = 0;
-
-  void next_night(Random& random) {
-    constexpr double rho = .8;
-    drift = rho * drift + std::sqrt(1 - rho * rho) * .007 * random.normal();
-    slow = random.happens(.02) ? random.between(.02, .10) : 0;
-  }
-};
-
-struct SeriesTraits {
-  double cv = .03, layout = .003, outliers = .05, drift = .007;
-  bool heavy = false;
-  double spells = .005;  // chance of one to begin in a night
-  double bursts = .03;   // chance of one in a session
-};
-
-// One series; night n measures build n.
-class Series {
- public:
-  Series(const SeriesTraits& traits, std::uint64_t seed) : traits_(traits), random_(seed) {}
-
-  void next_night(const Machine& machine) {
-    constexpr double rho = .8;
-    drift_ = rho * drift_ + std::sqrt(1 - rho * rho) * traits_.drift * random_.normal();
-    if (spell_nights_ > 0) {
-      --spell_nights_;
-    } else if (random_.happens(traits_.spells)) {
-      spell_ = random_.between(.02, .15);
-      spell_nights_ = static_cast<int>(std::ceil(-5 * std::log(1 - random_.uniform())));
-    }
-    night_ = drift_ + machine.drift + machine.slow + (spell_nights_ > 0 ? spell_ : 0);
-    build_ = step_ + traits_.layout * random_.normal();
-  }
-  void step(double effect) { step_ += std::log1p(effect); }
-  double build() const { return build_; }
-
-  // In some sessions something else runs for a while.
-  void begin_session(int runs) {
-    burst_from_ = burst_to_ = 0;
-    run_ = 0;
-    if (!random_.happens(traits_.bursts)) return;
-    burst_from_ = static_cast<int>(random_.between(0, runs));
-    burst_to_ = burst_from_ + static_cast<int>(random_.between(2, 9));
-    burst_ = random_.between(.05, .20);
-  }
-  double run(double build) {
-    double y = night_ + build + traits_.cv * (traits_.heavy ? random_.heavy() : random_.normal());
-    if (random_.happens(traits_.outliers)) y += std::log(1.10 + .20 * random_.uniform());
-    if (run_ >= burst_from_ && run_ < burst_to_) y += burst_;
-    ++run_;
-    return std::exp(y);
-  }
-
- private:
-  SeriesTraits traits_;
-  Random random_;
-  double drift_ = 0, spell_ = 0, night_ = 0, build_ = 0, step_ = 0, burst_ = 0;
-  int spell_nights_ = 0, burst_from_ = 0, burst_to_ = 0, run_ = 0;
-};
-
-template <class T>
-void push_newest(std::vector<T>& all, T value, std::size_t most) {
-  all.insert(all.begin(), std::move(value));
-  if (all.size() > most) all.pop_back();
-}
 
 double mean(std::span<const double> values) {
   double sum = 0;
@@ -204,75 +91,9 @@ struct Rivals {
   }
 };
 
-// What the service keeps of a series.
-struct Watched {
-  std::vector<double> levels;               // newest first
-  std::vector<std::vector<double>> builds;  // newest first
-  double good = 0;                          // the build of the newest level
-  SeriesNoise noise;
-  DetectionPolicy policy;
-  Screen seen;
-
-  void look(Series& series, const DetectionPolicy& configured, std::vector<double>& tonight) {
-    const int runs = runs_a_night(noise.kind, kUsualRuns);
-    tonight.clear();
-    series.begin_session(runs);
-    for (int i = 0; i < std::max(runs, kUsualRuns); ++i)
-      tonight.push_back(series.run(series.build()));
-    const auto used = std::span(tonight).first(static_cast<std::size_t>(runs));
-    policy = adapted(configured, noise);
-    seen = screen(levels, used, policy);
-    push_newest(builds, std::vector<double>(used.begin(), used.end()), kLevels);
-  }
-  void learn() { noise = series_noise(builds); }
-  void accept(double level, double build) {
-    push_newest(levels, level, kLevels);
-    good = build;
-  }
-};
-
-struct Confirmed {
-  bool by_rule = false, by_bar = false;
-  double runs_by_rule = 0, runs_by_bar = 0;
-  std::optional<double> level;  // of the new build, unless the end is unclear
-};
-
-// Stage two, in one session for each rung.
-Confirmed confirm_in_turns(Series& series, const Watched& watched, const NightBar& bar) {
-  Confirmed out;
-  std::vector<double> good, bad;
-  const double builds[] = {watched.good, series.build()};
-  bool rule_decided = false;
-  for (int want = 0;;) {
-    const int have = static_cast<int>(good.size());
-    if (want > have) series.begin_session(2 * (want - have));
-    for (int i = have; i < want; ++i)
-      for (int side = 0; side < 2; ++side) {
-        const int which = i % 2 == 0 ? side : 1 - side;
-        (which == 0 ? good : bad).push_back(series.run(builds[which]));
-      }
-    const double runs = static_cast<double>(good.size() + bad.size());
-    const FleetConfirmation said = confirm(good, bad, watched.policy, bar);
-    using enum Confirmation::Verdict;
-    if (!rule_decided) {
-      const Confirmation::Verdict rule = confirm(good, bad, watched.policy).verdict;
-      rule_decided = rule != more;
-      out.by_rule = rule == worse;
-      out.runs_by_rule = runs;
-    }
-    if (said.confirmation.verdict != more) {
-      out.by_bar = said.confirmation.verdict == worse;
-      out.runs_by_bar = runs;
-      if (said.confirmation.verdict != inconclusive) out.level = hodges_lehmann(bad);
-      return out;
-    }
-    want = said.confirmation.runs_a_side;
-  }
-}
-
 struct Options {
   int series = 5000, nights = 30, jobs = 1000;  // jobs: series with a step
-  double largest_layout = .0098;
+  double largest_layout = kLargestLayout;
   std::string file;
 };
 
@@ -286,19 +107,9 @@ class Fleet {
   explicit Fleet(const Options& options)
       : random_(7),
         machines_(static_cast<std::size_t>(std::max(1, options.series / kSeriesAMachine))) {
-    const Quantile layouts[] = {{0, .0005},
-                                {.5, .0023},
-                                {.75, .0052},
-                                {.9, .0098},
-                                {1, std::max(.0098, options.largest_layout)}};
-    for (int i = 0; i < options.series; ++i) {
-      SeriesTraits traits;
-      traits.cv = drawn(kCv, random_.uniform());
-      traits.layout = drawn(layouts, random_.uniform());
-      traits.outliers = drawn(kOutliers, random_.uniform());
-      traits.heavy = random_.happens(.1);
-      series_.emplace_back(traits, static_cast<std::uint64_t>(i) * 2654435761u + 17);
-    }
+    for (int i = 0; i < options.series; ++i)
+      series_.emplace_back(drawn_traits(random_, options.largest_layout),
+                           static_cast<std::uint64_t>(i) * 2654435761u + 17);
     watched_.resize(series_.size());
     rivals_.resize(series_.size());
   }

@@ -14,8 +14,8 @@ namespace {
 // Series with `runs` runs a night, whose newest build is worse by `change`.
 class Nights {
  public:
-  Nights(double sd, int runs, DetectionPolicy policy)
-      : sd_(sd), runs_(static_cast<std::size_t>(runs)), policy_(policy) {}
+  Nights(double sd, double between, int runs, DetectionPolicy policy)
+      : sd_(sd), between_(between), runs_(static_cast<std::size_t>(runs)), policy_(policy) {}
 
   // The share of 400 series that is flagged on its first night.
   double seen(double change) {
@@ -32,8 +32,10 @@ class Nights {
   }
   bool is_flagged(double level) {
     std::vector<double> levels;
-    for (int night = 0; night < 14; ++night) levels.push_back(hodges_lehmann(measure(1, runs_)));
-    if (screen(levels, measure(level, runs_), policy_).verdict != ScreenVerdict::suspect_worse)
+    const auto tonight = [&] { return std::exp(between_ * normal_(random_)); };
+    for (int night = 0; night < 14; ++night)
+      levels.push_back(hodges_lehmann(measure(tonight(), runs_)));
+    if (screen(levels, measure(level * tonight(), runs_), policy_).verdict != ScreenVerdict::suspect_worse)
       return false;
     std::vector<double> good, bad;
     for (std::size_t runs = 1;;) {
@@ -48,7 +50,7 @@ class Nights {
     }
   }
 
-  double sd_;
+  double sd_, between_;  // of runs, and of nights besides
   std::size_t runs_;
   DetectionPolicy policy_;
   std::mt19937_64 random_{3};
@@ -74,23 +76,42 @@ TEST_CASE("Clopper and Pearson's intervals agree with published values") {
 TEST_CASE("what can be seen grows with the noise and is never under the threshold") {
   double last = .07;
   for (const double sd : {.005, .02, .05, .10}) {
-    const double seen = smallest_seen(sd, 5, {});
+    const double seen = smallest_seen({sd, 0, 5}, {});
     CHECK(seen > last);
     last = seen;
   }
-  CHECK(smallest_seen(.005, 5, {}) < .075);
-  CHECK(smallest_seen(.10, 20, {}) < smallest_seen(.10, 5, {}));
+  CHECK(smallest_seen({.005, 0, 5}, {}) < .075);
+  CHECK(smallest_seen({.10, 0, 20}, {}) < smallest_seen({.10, 0, 5}, {}));
 }
 
 TEST_CASE("a change of the computed size is seen about as often as it says by the real policy") {
   DetectionPolicy steady;
   steady.repeatability = Repeatability::steady;
-  for (const auto& [sd, runs, policy] :
-       {std::tuple{.02, 5, DetectionPolicy{}}, {.04, 5, {}}, {.06, 10, {}}, {.02, 5, steady}}) {
-    const double change = smallest_seen(sd, runs, policy);
-    INFO(sd << ", " << runs << " runs: +" << 100 * change << " %");
-    CHECK(Nights(sd, runs, policy).seen(change) == Approx(.9).margin(.07));
+  for (const auto& [sd, between, runs, policy] :
+       {std::tuple{.02, 0., 5, DetectionPolicy{}},
+        {.04, 0., 5, {}},
+        {.06, 0., 10, {}},
+        {.02, 0., 5, steady},
+        {.02, .03, 5, {}},
+        {.02, .05, 5, {}}}) {
+    const double nights = std::hypot(between, sd / std::sqrt(runs));
+    const Scatter scatter{sd, between > 0 ? nights : 0, runs};
+    const auto told = with_smallest_shown(policy, scatter);
+    const double change = smallest_seen(scatter, policy);
+    INFO(sd << ", " << between << ", " << runs << " runs: +" << 100 * change << " %");
+    CHECK(Nights(sd, between, runs, told).seen(change) == Approx(.9).margin(.07));
   }
+}
+
+TEST_CASE("nights that scatter raise what can be seen, and beyond the threshold that is said") {
+  const std::vector<double> levels{1, 1.05, .95, 1.08, .92, 1, 1.05, .96};
+  CHECK(nights_sd(std::vector{1., 2.}, {}) == 0);
+  CHECK(nights_sd(levels, {}) == Approx(.07).margin(.02));
+  const Scatter quiet{.01, .01, 5}, shared{.01, nights_sd(levels, {}), 5};
+  CHECK(with_smallest_shown({}, quiet).smallest_shown == 0);
+  CHECK(with_smallest_shown({}, shared).smallest_shown == smallest_seen(shared, {}));
+  CHECK_FALSE(cannot_show(smallest_seen(quiet, {}), .07));
+  CHECK(cannot_show(smallest_seen(shared, {}), .07));
 }
 
 TEST_CASE("the interval of a typical value is by ranks") {

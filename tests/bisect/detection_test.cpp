@@ -91,6 +91,28 @@ TEST_CASE("confirmation climbs the ladder of runs") {
   CHECK(confirm({}, {}, steady).runs_a_side == 3);
 }
 
+TEST_CASE("a change below what the series can show must be proven, and is named once it is") {
+  std::vector<double> good, bad;
+  for (int i = 0; i < 120; ++i) {
+    good.push_back(1 + .02 * (i % 9 - 4));
+    bad.push_back(1.085 * good.back());
+  }
+  const auto judged = [&](std::size_t runs, double smallest_shown) {
+    DetectionPolicy policy;
+    policy.smallest_shown = smallest_shown;
+    return confirm(std::span(good).first(runs), std::span(bad).first(runs), policy);
+  };
+  using enum ConfirmationVerdict;
+  CHECK(judged(40, 0).verdict == worse);  // the lower bound is between half the threshold and it
+  CHECK(judged(40, .08).verdict == worse);
+  CHECK(judged(40, .12).verdict == more);
+  CHECK(judged(120, .12).verdict == worse);  // the lower bound is over the threshold
+  for (double& value : bad) value *= 1.072 / 1.085;
+  CHECK(judged(120, 0).verdict == worse);
+  CHECK(judged(120, .12).verdict == inconclusive);
+  CHECK(judged(120, .12).rule.ends_with("smallest change seen with probability .9 here: 12 %"));
+}
+
 TEST_CASE("where no runs are to come, five a side may decide") {
   const std::vector<double> low = {1, 1.05, .98, 1.02, 1}, high = {1.8, 1.9, 1.75, 1.84, 2};
   CHECK(confirm(low, high, {}).verdict == Confirmation::Verdict::more);

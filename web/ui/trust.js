@@ -36,13 +36,18 @@ const columns = [
 const legend = "False alarms: of series and nights. Same build: a build against itself, called "
   + "worse. Smallest seen: with probability 0.9.";
 
+/** One sentence for each metric whose threshold the class cannot show. */
+const unshown = (verdicts) => verdicts.filter((v) => v.smallest_seen.shows_threshold === false)
+  .map((v) => note(`${metricName(v.metric)}: smallest change seen with probability .9 here: ${
+    percent(v.smallest_seen.computed)}`));
+
 /** How often verdicts on one machine class are right; `verdicts` are those on it. */
 export function verdictTrust(machine, verdicts) {
   if (verdicts.length === 0) return null;
   const missing = [...new Set(verdicts.flatMap((v) => v.not_measured))];
-  return fold(`trust-${machine.id}`, "How often its verdicts are right",
+  return [unshown(verdicts), fold(`trust-${machine.id}`, "How often its verdicts are right",
     longTable(legend, columns, verdicts), missing.length > 0 && el("ul", { class: "note" },
-      missing.map((text) => el("li", {}, text))));
+      missing.map((text) => el("li", {}, text))))];
 }
 
 const sources = {

@@ -7,6 +7,8 @@
 #include "service/engine/outcome/repairs.hpp"
 #include "service/engine/outcome/report_facts.hpp"
 #include "service/engine/search/fix_searches.hpp"
+#include "service/engine/trust/measured.hpp"
+#include "service/engine/verdict/affected_series.hpp"
 #include "service/engine/verdict/levels.hpp"
 #include "storage/bisections.hpp"
 #include "storage/builds.hpp"
@@ -115,6 +117,9 @@ class Collector {
       return a.series.size() > b.series.size();
     });
     add_open();
+    for (const Judged& one : cannot_show(load_trust(view_.db, view_.config)))
+      input_.unshown.push_back(
+          {class_name(view_, one.machine), one.metric, one.smallest->change});
     return std::move(input_);
   }
 

@@ -15,8 +15,9 @@ std::optional<SmallestSeen> smallest_of(const std::vector<Observation>& group) {
   std::vector<double> changes;
   for (const Observation& one : group) {
     if (!was_judged(one) || one.noise.kind == bisect::NoiseClass::unknown) continue;
-    const auto runs = static_cast<int>(one.tonight.values.size());
-    changes.push_back(bisect::smallest_seen(one.noise.sd, runs, one.policy));
+    const bisect::Scatter scatter{one.noise.sd, bisect::nights_sd(one.level_values, one.policy),
+                                  static_cast<int>(one.tonight.values.size())};
+    changes.push_back(bisect::smallest_seen(scatter, one.policy));
   }
   if (changes.empty()) return std::nullopt;
   const bisect::Typical typical = bisect::typical(std::move(changes));

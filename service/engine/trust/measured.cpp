@@ -3,6 +3,7 @@
 #include <map>
 
 #include "bisect/calibration.hpp"
+#include "service/engine/policy.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -15,6 +16,12 @@ using Group = std::pair<MachineId, std::string>;
 
 Rate rate_of(std::int64_t hits, std::int64_t cases) {
   return {cases, hits, bisect::binomial_interval(hits, cases, kConfidence)};
+}
+
+std::optional<bool> shows_threshold(const Judged& judged, const TrustFacts& facts) {
+  const auto threshold = facts.thresholds.find(judged.metric);
+  if (!judged.smallest || threshold == facts.thresholds.end()) return std::nullopt;
+  return !bisect::cannot_show(judged.smallest->change, threshold->second);
 }
 
 std::optional<double> smallest_planted(const std::vector<PlantedRate>& by_size) {
@@ -84,9 +91,23 @@ std::optional<double> Rate::share() const {
   return static_cast<double>(hits) / static_cast<double>(cases);
 }
 
-TrustFacts load_trust(const storage::Database& db) {
-  return {storage::judged_so_far(db), storage::confirmed_findings(db), storage::known_cases(db),
-          storage::predictions_of_replays(db), storage::predictions_with_ruling(db)};
+TrustFacts load_trust(const storage::Database& db, const Config& config) {
+  TrustFacts facts{storage::judged_so_far(db),
+                   storage::confirmed_findings(db),
+                   storage::known_cases(db),
+                   storage::predictions_of_replays(db),
+                   storage::predictions_with_ruling(db),
+                   {}};
+  for (const Judged& one : facts.judged)
+    facts.thresholds[one.metric] = threshold_of(one.metric, config);
+  return facts;
+}
+
+std::vector<Judged> cannot_show(const TrustFacts& facts) {
+  std::vector<Judged> found;
+  for (const Judged& one : facts.judged)
+    if (shows_threshold(one, facts) == false) found.push_back(one);
+  return found;
 }
 
 MeasuredTrust measure(const TrustFacts& facts) {
@@ -109,6 +130,7 @@ MeasuredTrust measure(const TrustFacts& facts) {
     all.false_alarms =
         rate_of(all.findings.not_reproduced + all.findings.no_regression, all.judged.series_nights);
     all.smallest_planted = smallest_planted(all.planted);
+    all.shows_threshold = shows_threshold(all.judged, facts);
     all.not_measured = missing_of(all, group.second);
     trust.verdicts.push_back(std::move(all));
   }

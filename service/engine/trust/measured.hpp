@@ -2,12 +2,14 @@
 // how often the search is right when it says how sure it is. Used by REST and /metrics.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bisect/reliability.hpp"
 #include "bisect/statistics.hpp"
+#include "service/config.hpp"
 #include "storage/trust.hpp"
 
 namespace nightjar::service {
@@ -18,8 +20,13 @@ struct TrustFacts {
   std::vector<KnownCases> cases;
   storage::ReplayPredictions replays;
   std::vector<Prediction> told;
+  std::map<std::string, double> thresholds;  // of the metrics in `judged`
 };
-TrustFacts load_trust(const storage::Database& db);
+TrustFacts load_trust(const storage::Database& db, const Config& config);
+
+// What was counted where a machine class cannot show the threshold of a metric. By machine class,
+// then metric.
+std::vector<Judged> cannot_show(const TrustFacts& facts);
 
 // How often something happened, with the 95 % interval (Clopper and Pearson) of its probability.
 struct Rate {
@@ -44,6 +51,8 @@ struct MeasuredVerdicts {
   std::vector<PlantedRate> planted;  // by size, the smallest first
   // The smallest planted change of which 95 % confidence says that at least .9 are seen.
   std::optional<double> smallest_planted;
+  // False where the computed one is clearly over the metric's threshold; nullopt: not known.
+  std::optional<bool> shows_threshold;
   std::vector<std::string> not_measured;  // sentences: what is not known yet, and what would tell
 };
 

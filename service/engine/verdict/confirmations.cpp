@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bisect/calibration.hpp"
 #include "bisect/detection.hpp"
 #include "bisect/evidence/evidence.hpp"
 #include "service/builds/overlay.hpp"
@@ -12,6 +13,7 @@
 #include "service/engine/policy.hpp"
 #include "service/engine/verdict/expected_results.hpp"
 #include "service/engine/verdict/levels.hpp"
+#include "service/engine/verdict/series_histories.hpp"
 #include "service/engine/verdict/subject.hpp"
 #include "storage/base/log.hpp"
 #include "storage/builds.hpp"
@@ -300,6 +302,20 @@ evidence::Values* wheel_cell_of(ConfirmationFacts& facts, BuildId build) {
   return nullptr;
 }
 
+// With the smallest change that the series can show, if that is over its threshold.
+bisect::DetectionPolicy policy_of_confirmation(const EngineView& view, const Series& series,
+                                               NightId night) {
+  const auto noise = noise_of(view.db, series);
+  const auto policy = bisect::adapted(policy_of(series, view.config), noise);
+  if (noise.kind == bisect::NoiseClass::unknown) return policy;
+  const auto histories = load_histories(view, {series}, night, kNoiseBuilds);
+  std::vector<double> levels;
+  for (const Level& level : histories.at(series.id).levels) levels.push_back(level.value);
+  return bisect::with_smallest_shown(
+      policy, {noise.sd, bisect::nights_sd(levels, policy),
+               bisect::runs_a_night(noise.kind, view.config.night.runs)});
+}
+
 bool is_end(const ConfirmationFacts& facts, BuildId build) {
   return build == facts.regression.good || build == facts.regression.bad;
 }
@@ -429,7 +445,7 @@ ConfirmationFacts load_confirmation(const EngineView& view, const Regression& re
                           lead,
                           storage::find_build(view.db, regression.good),
                           storage::find_build(view.db, regression.bad),
-                          learned_policy(view, lead),
+                          policy_of_confirmation(view, lead, regression.night),
                           expecting(view, lead, regression.night)};
   if (lead.metric == kFailures) facts.elsewhere = second_runner(view, regression, lead);
   facts.bar = bar_of(storage::regressions_of_night(view.db, regression.night));

@@ -48,9 +48,11 @@ TEST_CASE("Trust is told by machine class and metric, with counts and intervals"
   CHECK(latency["smallest_seen"]["planted"].is_null());
   CHECK(latency["smallest_seen"]["computed"] == .08);
   CHECK(latency["smallest_seen"]["series"] == 40);
+  CHECK(latency["smallest_seen"]["shows_threshold"] == true);  // .08, of .07
   const json& memory = trust["verdicts"][1];
   CHECK(memory["same_build"]["share"].is_null());
   CHECK(memory["smallest_seen"]["computed"].is_null());
+  CHECK(memory["smallest_seen"]["shows_threshold"].is_null());
   CHECK(memory["not_measured"].size() == 2);
   REQUIRE(trust["searches"].size() == 3);
   CHECK(trust["searches"][0]["source"] == "replay_named");

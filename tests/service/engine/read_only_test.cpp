@@ -130,7 +130,7 @@ struct ReadingWorld : LockedWorld {
     for (const UntoldCause& untold : load_untold(view)) note(decide(load_joined(view, untold)));
     for (const SeriesId id : storage::series_to_judge(reader, 9))
       note(decide(load_history(view, storage::find_series(reader, id).value())));
-    note(service::measure(load_trust(reader)));
+    note(service::measure(load_trust(reader, config)));
     note(decide(load_digest(view), config));
     for (const FixToSearch& fix : load_fixes_to_search(view)) note(decide(fix, clock.now()));
     for (const FixFacts& fix : load_fixes(view)) note(decide(fix, config));

@@ -89,6 +89,7 @@ TEST_CASE("A digest names findings, fixes, what is open and how the nights went"
   input.findings = {finding};
   input.fixes = {one_commit()};
   input.open = {{"reported", 4}};
+  input.unshown = {{"machine class 3 (H100)", "latency", .11}};
   const std::string text = render_digest(input);
   CHECK(
       text.starts_with("# Nightjar from 2026-08-13 to 2026-08-20\n\n**1 new finding, 3 series "
@@ -102,6 +103,9 @@ TEST_CASE("A digest names findings, fixes, what is open and how the nights went"
   CHECK(has(text, "It repaired [regression 12]"));
   CHECK(has(text, "- reported: 4\n"));
   CHECK(has(text, "- 7 nights, 1 of them without a new build\n- 40 sessions, 3 of them void"));
+  CHECK(has(text,
+            "- latency on machine class 3 (H100): smallest change seen with probability .9 here: "
+            "11 %\n"));
 
   const std::string quiet = render_digest({});
   CHECK(has(quiet, "## Got worse\n\nNothing was found.\n"));

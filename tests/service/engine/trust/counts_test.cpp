@@ -59,6 +59,15 @@ TEST_CASE("a series counts if it could have been suspected") {
   CHECK(all[0].smallest->high < .25);
 }
 
+TEST_CASE("the smallest change of a series whose nights scatter is larger") {
+  Observations observed;
+  auto& group = observed[{MachineId{1}, "latency"}];
+  group.push_back(observation(SeriesId{1}, .02, true));
+  const double steady = count_judged(observed, {}, Time{}).at(0).smallest->change;
+  group[0].level_values = {1, 1.06, .94, 1.05, .95};
+  CHECK(count_judged(observed, {}, Time{}).at(0).smallest->change > 2 * steady);
+}
+
 TEST_CASE("nights are counted with their suspicions, and a finding when it is confirmed") {
   NightWorld world;
   world.config.calibration.share = 0;

@@ -47,6 +47,21 @@ TEST_CASE("false alarms are what was confirmed and then disproved, of series and
   CHECK_FALSE(latency.same_build.share());
 }
 
+TEST_CASE("a class cannot show a threshold that its smallest change is clearly over") {
+  TrustFacts facts;
+  facts.judged = {{lab, "compile_time", Time{}, 1, 9, 0, 0, {}},
+                  {lab, "kernel_time", Time{}, 1, 9, 0, 0, SmallestSeen{9, .02, .02, .02}},
+                  {lab, "latency", Time{}, 1, 9, 0, 0, SmallestSeen{9, .075, .07, .08}}};
+  facts.thresholds = {{"compile_time", .07}, {"kernel_time", .005}, {"latency", .07}};
+  const auto unable = cannot_show(facts);
+  REQUIRE(unable.size() == 1);
+  CHECK(unable[0].metric == "kernel_time");
+  const auto verdicts = measure(facts).verdicts;
+  CHECK_FALSE(verdicts.at(0).shows_threshold);
+  CHECK(verdicts.at(1).shows_threshold == false);
+  CHECK(verdicts.at(2).shows_threshold == true);
+}
+
 TEST_CASE("the power is told by size, and the smallest size needs enough cases") {
   TrustFacts facts;
   facts.cases = {{lab, "latency", 0, 50, 1},
