@@ -88,6 +88,12 @@ void add_agent(CLI::App& app, Options& options) {
                  "a part of the CPUs")
       ->check(CLI::IsMember(std::vector<std::string>{"whole-host", "each"}))
       ->capture_default_str();
+  app.add_option("--cpus", options.cpus, "keeps to as many CPUs of those that it may run on")
+      ->check(CLI::Range(1, 4096))
+      ->default_str("what its CPU quota allows, else all");
+  app.add_option("--cpu-locks", options.cpu_locks,
+                 "folder that all runners of a node see: each keeps to CPUs that no other has")
+      ->default_str("none");
   app.add_option("--doctor", options.doctor,
                  "asks the doctor first. required: ends with 1 where something harms; advisory: "
                  "goes on, and each session notes it")
@@ -100,8 +106,14 @@ void add_agent(CLI::App& app, Options& options) {
   app.add_option("--idle", options.idle, "ends after this many seconds without a job")
       ->check(CLI::Range(1, 1'000'000))
       ->default_str("no end");
-  app.add_option("--cache-bytes", options.cache_bytes, "size limit of environments")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 60));
+  app.add_option("--cache-bytes", options.cache_bytes,
+                 "size limit of environments, and of packages kept for later ones")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 60))
+      ->default_str("40 GiB, or half of the disk that has less");
+  app.add_option("--wheels", options.wheels,
+                 "folder that has wheels by their file names, so that they are not downloaded")
+      ->check(CLI::ExistingDirectory)
+      ->default_str("none");
   app.add_option("--uv", options.uv, "installs the packages that builds are locked to")
       ->default_str("uv, as PATH has it");
   app.add_flag("--builder{also}", options.builder,

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "service/report/chat.hpp"
+#include "service/report/exporter.hpp"
 #include "storage/base/files.hpp"
 #include "storage/base/foreign_text.hpp"
 #include "storage/base/pattern.hpp"
@@ -618,6 +619,37 @@ void read_chat(TomlTable section, ChatConfig& chat) {
   }
 }
 
+void read_export(TomlTable section, const Config& config, ExportConfig& to) {
+  to.branch = config.repository.main;
+  to.repository = github_name(config.repository.url);
+  read_address(section, "bucket", to.bucket);
+  section.read("region", to.region);
+  section.read("login_file", to.login_file);
+  section.read("url_file", to.url_file);
+  section.read("secret_file", to.secret_file);
+  section.read("repository", to.repository);
+  section.done();
+  if (!matches(to.region, "[a-z0-9-]+"))
+    section.fail("region", "must be a region of AWS, as \"us-east-1\"");
+  if (!to.bucket.empty() && !to.url_file.empty())
+    section.fail("url_file", "names a webhook, and bucket a bucket; set one of them");
+  if (!to.is_on()) {
+    if (!to.login_file.empty()) section.fail("bucket", "is required where login_file is set");
+    if (!to.secret_file.empty()) section.fail("url_file", "is required where secret_file is set");
+    return;
+  }
+  check_owner_name(section, "repository", to.repository);
+  const bool is_bucket = !to.bucket.empty();
+  const char* key = is_bucket ? "login_file" : "secret_file";
+  if (!is_secret_file(section, key, is_bucket ? to.login_file : to.secret_file)) return;
+  if (!is_bucket && !is_secret_file(section, "url_file", to.url_file)) return;
+  try {
+    is_bucket ? check_export_login(to) : static_cast<void>(export_url(to));
+  } catch (const std::runtime_error& error) {
+    section.fail(is_bucket ? "login_file" : "url_file", error.what());
+  }
+}
+
 }  // namespace
 
 Config load_config(const std::filesystem::path& file) {
@@ -650,6 +682,7 @@ Config load_config(const std::filesystem::path& file) {
   read_webhook(toml.table("webhook"), config.repository.url, config.webhook);
   read_report(toml.table("report"), config.report);
   read_chat(toml.table("chat"), config.chat);
+  read_export(toml.table("export"), config, config.exported);
   toml.finish();
   return config;
 }
@@ -698,7 +731,9 @@ std::vector<std::string> git_login(const Config::Repository& repository) {
 std::vector<std::string> exposed_secrets(const Config& config) {
   std::vector<std::string> warnings;
   std::vector files{config.service.credentials_file, config.webhook.secret_file,
-                    config.report.token_file, config.chat.url_file, config.chat.secret_file};
+                    config.report.token_file,        config.chat.url_file,
+                    config.chat.secret_file,         config.exported.login_file,
+                    config.exported.url_file,        config.exported.secret_file};
   for (const Config::Source* one : sources_of(config)) files.push_back(one->ci.token_file);
   for (const auto& file : files)
     if (const auto warning = web::exposure(file)) warnings.push_back(*warning);

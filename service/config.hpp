@@ -15,6 +15,7 @@
 #include "bisect/search.hpp"
 #include "service/project.hpp"
 #include "service/report/chat_config.hpp"
+#include "service/report/export_config.hpp"
 #include "storage/model/address.hpp"
 #include "storage/model/enum.hpp"
 #include "storage/model/hex.hpp"
@@ -186,7 +187,8 @@ struct Config {
     } digest;
     int gather_hours = 12;  // findings that join an issue wait at most this long for their night
   } report;
-  ChatConfig chat;  // [chat]
+  ChatConfig chat;        // [chat]
+  ExportConfig exported;  // [export]
 };
 
 // All sources, as the file has them; never empty.

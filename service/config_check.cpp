@@ -9,6 +9,7 @@
 #include "bisect/git/repository.hpp"
 #include "service/builds/build_source.hpp"
 #include "service/report/chat.hpp"
+#include "service/report/exporter.hpp"
 #include "web/client.hpp"
 
 namespace nightjar::service {
@@ -53,6 +54,7 @@ class PlaceCheck {
     for (const std::string& index : config_.environment.indexes)
       check_answers("[environment] indexes", index);
     if (config_.chat.is_on()) check_answers("[chat] url_file", chat_host(config_.chat));
+    if (config_.exported.is_on()) check_answers("[export]", export_host(config_.exported));
     for (const Config::Source* source : sound) check_packages(*source);
     return std::move(found_);
   }

@@ -122,6 +122,24 @@ SessionCount count_sessions(const Database& db, NightId night) {
   return {find.next<int>(), find.next<int>()};
 }
 
+// Runs have the order of their positions, so that two of them tell a session's length.
+SessionTime session_time(const Database& db, NightId night) {
+  Statement find(
+      db,
+      "SELECT coalesce(machine.facts ->> 'gpu', 'none') <> 'none' AS has_gpu, "
+      "sum((SELECT started_at_us + seconds * 1e6 FROM run WHERE run.job = job.id "
+      "ORDER BY position DESC LIMIT 1) - (SELECT started_at_us FROM run WHERE run.job = job.id "
+      "ORDER BY position LIMIT 1)) FROM job CROSS JOIN session ON session.job = job.id "
+      "CROSS JOIN machine ON machine.id = job.machine WHERE job.night = ? GROUP BY has_gpu");
+  SessionTime time;
+  find.bind(night);
+  while (find.step()) {
+    const bool has_gpu = find.next<int>() == 1;
+    (has_gpu ? time.with_gpu : time.without) = find.next<std::optional<double>>().value_or(0) / 1e6;
+  }
+  return time;
+}
+
 void add_audit(Transaction& transaction, const AuditEntry& entry) {
   Statement(transaction, "INSERT INTO audit (at_us, actor, action, subject) VALUES (?, ?, ?, ?)")
       .bind(entry.at, entry.actor, entry.action, entry.subject)

@@ -341,11 +341,13 @@ struct Client::Impl {
   }
   ~Impl() { curl_easy_cleanup(curl); }
 
-  void prepare(const std::string& url, const Headers& headers, List& list, bool follow) {
+  void prepare(const std::string& url, const Headers& headers, List& list, bool follow,
+               bool is_signed = false) {
     curl_easy_reset(curl);  // keeps the connection
     error[0] = 0;
     for (const auto& [name, value] : headers) list.add(name + ": " + value);
-    list.add("Expect:");  // no pause before a body
+    // No pause before a body. libcurl before 8 would sign this line, which it does not send.
+    if (!is_signed) list.add("Expect:");
     const bool secure = url.starts_with("https://");
     curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, list.head);
@@ -381,6 +383,15 @@ struct Client::Impl {
     curl_easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
     curl_easy_setopt(curl, CURLOPT_USERNAME, login->user.c_str());
     curl_easy_setopt(curl, CURLOPT_PASSWORD, login->password.c_str());
+  }
+
+  // libcurl signs all of the headers that it sends, the session's among them.
+  void sign(const BucketLogin& login, List& list) {
+    if (!login.session.empty()) list.add("X-Amz-Security-Token: " + login.session);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, list.head);
+    curl_easy_setopt(curl, CURLOPT_AWS_SIGV4, ("aws:amz:" + login.region + ":s3").c_str());
+    curl_easy_setopt(curl, CURLOPT_USERNAME, login.key.c_str());
+    curl_easy_setopt(curl, CURLOPT_PASSWORD, login.secret.c_str());
   }
 
   void limit_stalls() {
@@ -421,7 +432,8 @@ Client::Result Client::send(const ClientRequest& request) {
   sink.limit = request.response_limit;
   const bool safe = request.method == "GET" || request.method == "HEAD";
   CURL* curl = impl_->curl;
-  impl_->prepare(request.url, request.headers, list, safe);
+  impl_->prepare(request.url, request.headers, list, safe, request.bucket.has_value());
+  if (request.bucket) impl_->sign(*request.bucket, list);
   UploadWatch watch{request.timeout};
   if (request.while_moving) {
     curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);

@@ -20,6 +20,12 @@
 
 namespace nightjar::web {
 
+// Who writes to a bucket of S3. A request with it is signed (AWS Signature Version 4).
+struct BucketLogin {
+  std::string region, key, secret;
+  std::string session;  // of a passing key; empty: none
+};
+
 struct ClientRequest {
   std::string method = "GET";
   std::string url;
@@ -30,6 +36,7 @@ struct ClientRequest {
   // Once the body is sent, the whole answer has as long.
   bool while_moving = false;
   std::size_t response_limit = 64u << 20;  // bytes; more is a failure
+  std::optional<BucketLogin> bucket = {};
 };
 
 struct ClientResponse {

@@ -92,6 +92,28 @@ std::int64_t byte_code_of(const fs::path& folder) {
   return bytes;
 }
 
+// The bytes below a folder that are nowhere else, too.
+std::int64_t bytes_only_in(const fs::path& folder) {
+  std::int64_t bytes = 0;
+  std::error_code none;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, none))
+    if (!entry.is_symlink() && entry.is_regular_file() && entry.hard_link_count() == 1)
+      bytes += static_cast<std::int64_t>(entry.file_size());
+  return bytes;
+}
+
+// Copies a wheel that lies in a folder of others. False if it is not there or has other bytes.
+bool copy_of(const fs::path& folder, const EnvironmentSpec& spec, const fs::path& to) {
+  const fs::path theirs = folder / fs::path(spec.wheel_file).filename();
+  std::error_code error;
+  if (folder.empty() || !fs::exists(theirs, error)) return false;
+  if (fs::copy_file(theirs, to, error) && digest_of_file(to) == spec.wheel_sha256) return true;
+  log::warn("wheel of others is not the build's, so it is downloaded file={} cause=\"{}\"",
+            theirs.string(), error ? error.message() : "it has another SHA-256");
+  fs::remove(to, error);
+  return false;
+}
+
 // What packages bring of Python's byte code is not ours.
 void drop_byte_code(const fs::path& packages) {
   std::vector<fs::path> folders;
@@ -124,6 +146,14 @@ void complete(const fs::path& made, const Marker& marker, const fs::path& folder
 }
 
 }  // namespace
+
+std::int64_t usual_limit(const fs::path& cache) {
+  std::error_code unknown;
+  const auto disk = fs::space(cache, unknown);
+  const std::int64_t most = EnvironmentsConfig{}.limit_bytes;
+  if (unknown || disk.capacity / 2 > static_cast<std::uintmax_t>(most)) return most;
+  return static_cast<std::int64_t>(disk.capacity / 2);
+}
 
 Environments::Environments(EnvironmentsConfig config)
     : config_(std::move(config)), downloader_(config_.download) {
@@ -195,11 +225,17 @@ bool Environments::is_intact(const std::string& name, const EnvironmentSpec& spe
   return true;
 }
 
+void Environments::fetch_wheel(const EnvironmentSpec& spec, const fs::path& to,
+                               std::stop_token stop) {
+  if (!copy_of(config_.wheels, spec, to))
+    downloader_.fetch(spec.wheel_url, spec.wheel_sha256, to, std::move(stop));
+}
+
 void Environments::make_wheel(const EnvironmentSpec& spec, std::stop_token stop) {
   make_once(spec.wheel_sha256.str(), spec, stop,
             [&](const fs::path& work, const fs::path& site_packages) {
               const fs::path wheel = work / fs::path(spec.wheel_file).filename();
-              downloader_.fetch(spec.wheel_url, spec.wheel_sha256, wheel, stop);
+              fetch_wheel(spec, wheel, stop);
               const Contents contents = unpack_wheel(wheel, site_packages);
               fs::remove(wheel);
               const std::string distribution = distribution_of(spec);
@@ -247,7 +283,7 @@ void Environments::install_packages(const EnvironmentSpec& spec, std::stop_token
             [&](const fs::path& work, const fs::path& site_packages) {
               const fs::path lock = work / "requirements.txt", packages = work / "packages";
               downloader_.fetch(spec.lock->url, spec.lock->sha256, lock, stop);
-              install_locked({config_.uv, config_.python, config_.cache / "uv", config_.internal},
+              install_locked({config_.uv, config_.python, packages_folder(), config_.internal},
                              lock, packages, stop);
               const std::string base = folder_name(without_lock(spec));
               require_apart(packages, folder_of(base) / "site-packages");
@@ -280,7 +316,7 @@ void Environments::import_once(const EnvironmentSpec& spec, Environment& environ
 
 void Environments::download_only(const EnvironmentSpec& spec, std::stop_token stop) {
   const TemporaryFolder work(config_.cache / "tmp");
-  downloader_.fetch(spec.wheel_url, spec.wheel_sha256, work.path() / "wheel", stop);
+  fetch_wheel(spec, work.path() / "wheel", stop);
   if (spec.overlay)
     downloader_.fetch(spec.overlay->url, spec.overlay->sha256, work.path() / "overlay", stop);
   if (spec.lock) downloader_.fetch(spec.lock->url, spec.lock->sha256, work.path() / "lock", stop);
@@ -298,6 +334,14 @@ void Environments::trim() {
   const auto cached = cached_environments(config_.cache / "env");
   std::int64_t bytes = 0;
   for (const auto& one : cached) bytes += one.marker.bytes;
+  // They go as a whole, since only uv knows which of its files belong together. They go first: what
+  // an environment has of them stays there, as hard links.
+  if (const auto kept = bytes_only_in(packages_folder());
+      kept > 0 && bytes + kept > config_.limit_bytes) {
+    const TemporaryFolder grave(config_.cache / "tmp");
+    fs::rename(packages_folder(), grave.path() / "uv");
+    log::info("packages kept for later environments dropped bytes={}", kept);
+  }
   for (const auto& one : cached) {
     if (bytes <= config_.limit_bytes) return;
     if (in_use_.contains(one.key)) continue;

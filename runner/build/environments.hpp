@@ -23,6 +23,8 @@ struct EnvironmentsConfig {
   std::filesystem::path python;
   std::string uv = "uv";  // installs the packages of locks; a name is looked for in PATH
   std::vector<std::string> internal = {};  // see Installer
+  std::filesystem::path wheels = {};       // of others, by file name; empty: each is downloaded
+  // All environments together, and the packages that uv keeps for later ones.
   std::int64_t limit_bytes = 40LL << 30;
   ByteCodeLimits byte_code;  // of one environment
   DownloadConfig download;
@@ -40,6 +42,9 @@ struct Environment {
   double seconds = 0;
 };
 
+// The limit of a cache whose operator sets none: 40 GiB, or half of what its disk can hold.
+std::int64_t usual_limit(const std::filesystem::path& cache);
+
 class Environments {
  public:
   // Removes what a killed process left. The cache must not be shared by two runners.
@@ -50,7 +55,7 @@ class Environments {
   // Throws TransientFailure (network, disk) and Stopped. If an archive or the build is at fault,
   // `broken` says so.
   Environment make(const EnvironmentSpec& spec, std::stop_token stop);
-  // Downloads and verifies the archives of `spec` and keeps nothing. Throws as make() does, and
+  // Gets and verifies the archives of `spec` and keeps nothing. Throws as make() does, and
   // BrokenArchive.
   void download_only(const EnvironmentSpec& spec, std::stop_token stop);
 
@@ -66,6 +71,8 @@ class Environments {
   bool is_intact(const std::string& name, const EnvironmentSpec& spec);
   // Removes it. False if the disk refuses.
   bool drop(const std::string& name);
+  void fetch_wheel(const EnvironmentSpec& spec, const std::filesystem::path& to,
+                   std::stop_token stop);
   void make_wheel(const EnvironmentSpec& spec, std::stop_token stop);
   void make_overlay(const EnvironmentSpec& spec, std::stop_token stop);
   void install_packages(const EnvironmentSpec& spec, std::stop_token stop);
@@ -75,6 +82,7 @@ class Environments {
                          std::stop_token stop);
   void import_once(const EnvironmentSpec& spec, Environment& environment, std::stop_token stop);
   void trim();
+  std::filesystem::path packages_folder() const { return config_.cache / "uv"; }
 
   EnvironmentsConfig config_;
   Downloader downloader_;

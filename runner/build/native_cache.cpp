@@ -133,7 +133,7 @@ NativeProgram NativeCache::compile(const LibTorch& libtorch, const NativeProgram
     return {{}, {}, true, "cannot compile native workloads: " + configured.start_error};
   if (!configured.fine())
     return {{}, {}, false, "cmake for native workloads: " + error_line(configured)};
-  const auto jobs = std::to_string(jobs_at_once());
+  const auto jobs = std::to_string(usable_cpus());
   ProcessSpec compile = tool({"cmake", "--build", build.string(), "-j", jobs}, work.path());
   compile.grows = work.path();
   choose_cache(compile, confinement != nullptr);

@@ -4,6 +4,7 @@
 
 #include "runner/catalog/source_tree.hpp"
 #include "runner/process/cpu_quota.hpp"
+#include "runner/process/driver_environment.hpp"
 #include "runner/process/process.hpp"
 #include "storage/base/foreign_number.hpp"
 #include "storage/model/foreign_json.hpp"
@@ -129,6 +130,7 @@ ImportCheck check_import(const fs::path& python, const fs::path& site_packages,
   if (!site_packages.empty()) spec.environment["PYTHONPATH"] = site_packages.string();
   spec.folder = "/";  // "" is on the path of -c: nothing of that name may lie there
   spec.timeout_seconds = 180;
+  add_library_folders(spec.environment, driver_folders());
   if (auto* confinement = std::get_if<Confinement>(&rights))
     confinement->shown.push_back(site_packages);
   const ProcessResult result = run_untrusted(spec, rights, std::move(stop));
@@ -154,9 +156,13 @@ bool DeviceUse::any() const {
 }
 
 DeviceUse device_use(const fs::path& python, const Confinement* confinement, std::stop_token stop) {
-  const ProcessSpec spec = trusted_python(python, kDeviceUse);
-  const auto said =
-      said_in(confinement ? run_untrusted(spec, *confinement, stop) : run_trusted(spec, stop));
+  ProcessSpec spec = trusted_python(python, kDeviceUse);
+  add_library_folders(spec.environment, driver_folders());
+  // Where LD_LIBRARY_PATH leads to is the machine's, and nothing of a build is there yet.
+  const BuildRights rights = confinement
+                                 ? BuildRights(*confinement)
+                                 : BuildRights(Unconfined("it compares with a confined process"));
+  const auto said = said_in(run_untrusted(spec, rights, stop));
   DeviceUse use;
   if (!said.is_object()) return use;
   use.problems = said.at("problems").get<std::map<std::string, std::string>>();
@@ -186,7 +192,7 @@ std::string compile_byte_code(const fs::path& python, const fs::path& folder,
   ProcessSpec spec;
   spec.command = {python.string(), "-I", "-m", "compileall", "-qq"};
   if (files.empty()) {
-    const int jobs = std::min(8, jobs_at_once());
+    const int jobs = std::min(8, usable_cpus());
     spec.command.insert(spec.command.end(), {"-j", std::to_string(jobs), folder.string()});
   } else {
     spec.command.insert(spec.command.end(), {"-i", "-"});

@@ -172,7 +172,7 @@ std::vector<std::int64_t> sizes_of(const fs::path& path) {
 std::size_t threads_for(const std::vector<std::int64_t>& sizes) {
   constexpr std::int64_t kSmall = 16 << 20;
   const auto bytes = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
-  return bytes < kSmall ? 1 : static_cast<std::size_t>(std::min(jobs_at_once(), 8));
+  return bytes < kSmall ? 1 : static_cast<std::size_t>(std::min(usable_cpus(), 8));
 }
 
 // Which of `threads` unpacks each member: the largest first, each to whoever has the least to do.

@@ -13,6 +13,7 @@
 #include "runner/cli/device_agents.hpp"
 #include "runner/cli/selection.hpp"
 #include "runner/machine/gpu_probe.hpp"
+#include "runner/machine/own_cpus.hpp"
 #include "runner/process/failure.hpp"
 #include "runner/process/stop_on_signal.hpp"
 #include "runner/run/confined_place.hpp"
@@ -106,7 +107,8 @@ std::unique_ptr<Executor> make_executor(const Options& options, AgentConfig& age
   EnvironmentsConfig environments;
   environments.cache = agent.cache;
   environments.python = python_of(options);
-  environments.limit_bytes = options.cache_bytes;
+  environments.wheels = options.wheels;
+  environments.limit_bytes = options.cache_bytes.value_or(usual_limit(agent.cache));
   environments.uv = options.uv;
   environments.internal = options.internal;
   environments.download.service = agent.service;
@@ -234,6 +236,14 @@ bool passes_doctor(const Options& options, AgentConfig& config, std::stop_token 
   return true;
 }
 
+// Before this process has a second thread, which would not be pinned.
+OwnCpus own_cpus(const Options& options) {
+  CpuWish wish{options.cpus, options.cpu_locks, ""};
+  const auto gpus = GpuProbe().read();
+  if (!gpus.empty()) wish.pci_bus = gpus.front().pci_bus;
+  return keep_to_own_cpus(wish);
+}
+
 // A part of a device is measured only if CUDA_VISIBLE_DEVICES names it, and a label tells of it.
 void name_part_of_device(const Options& options, AgentConfig& config) {
   if (options.device != "cuda") return;
@@ -262,8 +272,11 @@ int run_agent(const Options& options) {
   if (options.devices == "each") {
     if (!options.enrol_file.empty() || !options.oidc.empty())
       throw WrongUse("--devices each starts several runners, and --enrol and --oidc are for one");
+    if (options.cpus > 0 || !options.cpu_locks.empty())
+      throw WrongUse("--devices each divides the CPUs itself; leave --cpus and --cpu-locks out");
     return run_device_agents(options);
   }
+  const OwnCpus cpus = own_cpus(options);
   AgentConfig config;
   config.service = service_address(options.service);
   identify(options, config.service);

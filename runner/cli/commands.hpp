@@ -25,7 +25,7 @@ struct Options {
   std::optional<int> idle;          // of the agent, seconds
   std::vector<std::string> labels;  // "k=v"
   std::filesystem::path cache, python, libtorch, workloads, scripted, torchbench, commands;
-  std::int64_t cache_bytes = 40LL << 30;
+  std::optional<std::int64_t> cache_bytes;  // usual_limit()
   std::string uv = "uv";
   std::vector<std::string> globs;  // of measure, profile and list
   std::string suite, device, format = "table";
@@ -44,6 +44,8 @@ struct Options {
   std::string revision, repository;            // of build, as are the next two and `out`
   std::filesystem::path recipe, work;          // `work` of a builder's agent, too
   std::string devices = "whole-host";          // of the agent; or "each"
+  int cpus = 0;                                // of the agent; 0: see CpuWish
+  std::filesystem::path cpu_locks, wheels;     // of the agent: folders that it shares
   std::string doctor = "off";                  // of the agent; or "advisory", "required"
   std::string builder;                         // of the agent: empty, "also" or "only"
   std::string confinement;                     // empty: `preferred` of the agent, `off` by hand

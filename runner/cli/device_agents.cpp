@@ -13,9 +13,9 @@
 #include <thread>
 #include <unistd.h>
 
-#include "runner/machine/fingerprint.hpp"
 #include "runner/machine/gpu_probe.hpp"
 #include "runner/machine/partition.hpp"
+#include "runner/process/cpu_quota.hpp"
 #include "runner/process/failure.hpp"
 #include "runner/process/memory_group.hpp"
 #include "runner/process/stop_on_signal.hpp"

@@ -8,10 +8,10 @@
 
 namespace nightjar::runner {
 
-// A JSON list with a record for each metric of each workload that ran, in the shape that PyTorch's
-// own benchmarks write (benchmarks/dynamo in pytorch/pytorch). `benchmark_values` has one value a
-// run in our unit, since the dashboards average them. The uploader adds time, workflow and
-// job. A workload that failed has one record, of the metric `failures`.
+// A JSON list with a record for each metric of each workload that ran, one a line.
+// `benchmark_values` has one value a run in our unit, since the dashboards average them. The
+// uploader adds time, workflow and job. A workload that failed has one record, of the metric
+// `failures`.
 std::string benchmark_database_json(const SuiteResult& result);
 
 }  // namespace nightjar::runner

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <gnu/libc-version.h>
-#include <sched.h>
 #include <set>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
@@ -14,6 +13,7 @@
 #include "runner/machine/nvml.hpp"
 #include "runner/machine/rocm_smi.hpp"
 #include "runner/process/cpu_quota.hpp"
+#include "runner/process/memory.hpp"
 #include "storage/base/files.hpp"
 
 namespace nightjar::runner {
@@ -118,9 +118,8 @@ std::map<std::string, std::string> machine_facts() {
   facts["governor"] = or_none(read_line(kCpu / "cpu0/cpufreq/scaling_governor"));
   facts["turbo"] = turbo();
   facts["thp"] = or_none(chosen(read_line("/sys/kernel/mm/transparent_hugepage/enabled")));
-  const auto kib = std::strtoll(field_of("/proc/meminfo", "MemTotal").c_str(), nullptr, 10);
-  constexpr long long kGrain = 256LL << 20;
-  facts["memory_bytes"] = std::to_string((kib * 1024 + kGrain / 2) / kGrain * kGrain);
+  constexpr std::int64_t kGrain = 256LL << 20;
+  facts["memory_bytes"] = std::to_string((memory_of_machine() + kGrain / 2) / kGrain * kGrain);
   facts["libc"] = std::string("glibc ") + ::gnu_get_libc_version();
   facts["hypervisor"] =
       field_of("/proc/cpuinfo", "flags").find(" hypervisor") == std::string::npos ? "no" : "yes";
@@ -128,16 +127,6 @@ std::map<std::string, std::string> machine_facts() {
   facts["omp_wait_policy"] = "passive";
   add_gpus(facts);
   return facts;
-}
-
-std::vector<int> allowed_cpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> cpus;
-  if (::sched_getaffinity(0, sizeof set, &set) == 0)
-    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-      if (CPU_ISSET(static_cast<std::size_t>(cpu), &set)) cpus.push_back(cpu);
-  return cpus;
 }
 
 std::vector<int> cpus_for(int threads) {

@@ -10,6 +10,7 @@
 #include "storage/base/files.hpp"
 
 namespace nightjar::runner {
+namespace fs = std::filesystem;
 namespace {
 
 bool holds(const std::vector<int>& cpus, int cpu) {
@@ -61,12 +62,29 @@ std::vector<int> by_core(std::vector<int> cpus) {
   return cpus;
 }
 
-std::vector<int> cpus_near(const std::string& pci_bus) {
-  // NVML has eight digits of the domain and capitals, /sys four and small letters.
+// NVML has eight digits of the domain and capitals, /sys four and small letters.
+std::string sys_name(const std::string& pci_bus) {
   std::string bus = pci_bus.size() > 12 ? pci_bus.substr(pci_bus.size() - 12) : pci_bus;
   std::transform(bus.begin(), bus.end(), bus.begin(),
                  [](unsigned char letter) { return std::tolower(letter); });
-  return parse_cpu_list(read_line("/sys/bus/pci/devices/" + bus + "/local_cpulist"));
+  return bus;
+}
+
+std::vector<int> cpus_near(const std::string& pci_bus) {
+  return parse_cpu_list(read_line(fs::path(kPci) / sys_name(pci_bus) / "local_cpulist"));
+}
+
+std::vector<std::string> devices_like(const std::string& pci_bus, const fs::path& devices) {
+  const auto kind_of = [](const fs::path& device) {
+    return read_line(device / "vendor") + " " + read_line(device / "class");
+  };
+  const std::string kind = kind_of(devices / sys_name(pci_bus));
+  std::vector<std::string> found;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(devices, none))
+    if (kind != " " && kind_of(entry.path()) == kind) found.push_back(entry.path().filename());
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
 std::vector<int> parse_cpu_list(const std::string& text) {

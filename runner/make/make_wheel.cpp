@@ -208,7 +208,7 @@ class Maker {
     out["NIGHTJAR_COMMIT_DAY"] = day_of(committed_at_);
     out["SOURCE_DATE_EPOCH"] = std::to_string(committed_at_);
     out[WorkTree::kMark] = tree_.path().string();
-    const auto cores = static_cast<unsigned>(jobs_at_once());
+    const auto cores = static_cast<unsigned>(usable_cpus());
     for (const auto& [name, value] : environment_of(recipe_, cores, order_.python.string()))
       out[name] = value;
     return out;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <sched.h>
 #include <string>
-#include <thread>
 
 #include "storage/base/files.hpp"
 #include "storage/base/foreign_number.hpp"
@@ -56,9 +56,19 @@ int threads_within(const std::optional<CpuQuota>& quota, int wanted) {
   return std::max(1, std::min(wanted, allowed));
 }
 
-int jobs_at_once() {
-  const auto cpus = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  return threads_within(cpu_quota(), cpus);
+std::vector<int> allowed_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> cpus;
+  if (::sched_getaffinity(0, sizeof set, &set) == 0)
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+      if (CPU_ISSET(static_cast<std::size_t>(cpu), &set)) cpus.push_back(cpu);
+  return cpus;
+}
+
+// Not std::thread::hardware_concurrency(), which counts the machine's CPUs.
+int usable_cpus() {
+  return threads_within(cpu_quota(), static_cast<int>(allowed_cpus().size()));
 }
 
 }  // namespace nightjar::runner

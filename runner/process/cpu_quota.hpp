@@ -1,10 +1,12 @@
-// How many CPUs' worth of time this process's control groups allow. A container may see all CPUs of
-// its node and have the time of a few. Used to choose threads and jobs, and by the doctor.
+// How many CPUs' worth of time this process's control groups allow, and on which CPUs it may run. A
+// container may run on all CPUs of its node and have the time of a few. Used to choose threads and
+// jobs, and by the doctor.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <vector>
 
 namespace nightjar::runner {
 
@@ -20,7 +22,11 @@ std::optional<CpuQuota> cpu_quota(const std::filesystem::path& root = "/");
 // `wanted` threads, at most what the quota can keep running, at least 1.
 int threads_within(const std::optional<CpuQuota>& quota, int wanted);
 
-// Jobs to run side by side: one for each CPU that this process may use, within its quota.
-int jobs_at_once();
+// The CPUs on which this process may run, in order. The machine may have more.
+std::vector<int> allowed_cpus();
+
+// How many threads or jobs this process can keep running: one for each CPU on which it may run,
+// within its quota, at least 1.
+int usable_cpus();
 
 }  // namespace nightjar::runner

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runner/process/driver_environment.hpp"
 #include "runner/process/memory.hpp"
 #include "runner/process/memory_group.hpp"
 #include "runner/process/process_tree.hpp"
@@ -383,10 +384,8 @@ ProcessSpec trusted_python(const std::filesystem::path& python, PythonText text)
 std::map<std::string, std::string> clean_environment(const std::filesystem::path& home) {
   std::map<std::string, std::string> out{{"PATH", "/usr/local/bin:/usr/bin:/bin"},
                                          {"LANG", "C.UTF-8"}};
-  for (const char* name : {"PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME", "NVIDIA_VISIBLE_DEVICES",
-                           "NVIDIA_DRIVER_CAPABILITIES", "HIP_VISIBLE_DEVICES",
-                           "ROCR_VISIBLE_DEVICES", "ROCM_PATH", "HSA_OVERRIDE_GFX_VERSION"})
-    if (const char* value = std::getenv(name)) out[name] = value;
+  if (const char* path = std::getenv("PATH")) out["PATH"] = path;
+  out.merge(driver_variables());
   out["HOME"] = home.string();
   out["TMPDIR"] = home.string();
   return out;

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "runner/build/python.hpp"
+#include "runner/process/driver_environment.hpp"
 #include "runner/process/failure.hpp"
 #include "storage/base/log.hpp"
 
@@ -17,7 +18,7 @@ Confinement confinement_at(const RunPlace& place, const ConfinementRequest& requ
   made.shown.insert(made.shown.end(), {place.workloads, place.torchbench});
   for (const auto& external : place.externals) made.shown.push_back(external.folder);
   if (const char* toolkit = std::getenv("CUDA_HOME")) made.shown.emplace_back(toolkit);
-  for (const auto& list : {devices.folders, request.shown})
+  for (const auto& list : {devices.folders, driver_folders(), request.shown})
     made.shown.insert(made.shown.end(), list.begin(), list.end());
   made.hidden = request.hidden;
   made.hidden.push_back(place.cache);

@@ -4,11 +4,13 @@
 #include <optional>
 
 #include "runner/catalog/variants.hpp"
+#include "runner/process/cpu_quota.hpp"
 #include "runner/process/failure.hpp"
 #include "runner/run/batch_sweep.hpp"
 #include "runner/run/batch_trial.hpp"
 #include "storage/base/log.hpp"
 #include "storage/base/machine_class.hpp"
+#include "storage/model/workload_variant.hpp"
 
 namespace nightjar::runner {
 namespace {
@@ -23,6 +25,12 @@ ParsedRun refused(RunStatus status, std::string reason) {
 // Why the task cannot even be started in this build.
 std::optional<ParsedRun> refusal(const RunTask& task, const ReadyBuild& build) {
   const WorkloadName& name = task.workload->name;
+  const int threads = threads_of(name).value_or(1), cpus = usable_cpus();
+  if (threads > cpus)
+    return refused(RunStatus::unavailable,
+                   std::to_string(threads) +
+                       " threads need as many CPUs, and this runner has the time of " +
+                       std::to_string(cpus));
   if (is_native(name) && build.native.path.empty())
     return refused(build.without_native, build.native.reason);
   if (task.profile && find_external(build.place.externals, name))

@@ -1,7 +1,10 @@
 #include "runner/run/workload_process.hpp"
 
+#include <algorithm>
+
 #include "runner/machine/fingerprint.hpp"
 #include "runner/process/cpu_quota.hpp"
+#include "runner/process/driver_environment.hpp"
 #include "storage/base/files.hpp"
 #include "storage/model/workload_variant.hpp"
 
@@ -12,11 +15,10 @@ namespace {
 constexpr std::int64_t kMostSaid = 16 << 20;  // bytes of a run's answer: a profile has most
 constexpr int kMappedFrom = 64 << 10;  // bytes: of peak_memory, each block of this size is mapped
 
-std::string library_path(const RunPlace& place) {
-  std::string folders = place.libtorch.string();
-  for (const auto& folder : place.gpu_libraries)
-    folders += (folders.empty() ? "" : ":") + folder.string();
-  return folders;
+// Where a program that is no Python finds LibTorch, and what that may need.
+void add_libtorch(std::map<std::string, std::string>& environment, const RunPlace& place) {
+  if (!place.libtorch.empty()) add_library_folders(environment, {place.libtorch});
+  add_library_folders(environment, place.gpu_libraries);
 }
 
 std::map<std::string, std::string> environment_of(const RunPlace& place, const fs::path& home,
@@ -24,6 +26,9 @@ std::map<std::string, std::string> environment_of(const RunPlace& place, const f
   auto environment = clean_environment(home);
   for (const char* name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"})
     environment[name] = std::to_string(threads);
+  // os.cpu_count() would be the machine's, whatever a run may use (Python 3.13 and later read
+  // this).
+  environment["PYTHON_CPU_COUNT"] = std::to_string(cpus_for(threads).size());
   environment["OMP_WAIT_POLICY"] = "passive";
   environment["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";  // as GpuProbe counts devices
   environment["PYTHONHASHSEED"] = "0";
@@ -49,7 +54,7 @@ BuildRights rights_at(const RunPlace& place, const fs::path& home) {
 }  // namespace
 
 RunLimits limits_for(const WorkloadName& name, RunLimits session) {
-  session.threads = threads_of(name).value_or(threads_within(cpu_quota(), session.threads));
+  session.threads = threads_of(name).value_or(std::min(session.threads, usable_cpus()));
   return session;
 }
 
@@ -71,18 +76,20 @@ ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>
     spec.command = command_line(*external, {place.python, place.site_packages, place.workloads},
                                 missing.start_error);
     if (spec.command.empty()) return missing;
-    spec.environment["LD_LIBRARY_PATH"] = library_path(place);
+    add_libtorch(spec.environment, place);
     spec.folder = external->folder;
     spec.timeout_seconds = external->timeout_seconds.value_or(limits.timeout_seconds);
   } else if (is_native(workload->name) && !task.profile) {
     spec.command = {place.native.string()};
-    spec.environment["LD_LIBRARY_PATH"] = library_path(place);
+    add_libtorch(spec.environment, place);
   } else {
     const char* program = task.profile ? "run_profile.py" : "run.py";
     spec.command = {place.python.string(), (place.workloads / program).string()};
     if (task.profile && !place.profiled.empty())
       spec.environment["NIGHTJAR_PROFILED"] = fs::absolute(place.profiled).string();
   }
+  // Last, so that what a build brings is found first. The control workload is no build.
+  if (workload) add_library_folders(spec.environment, driver_folders());
   spec.input = request_json(workload, limits, fastest_probe, task.slow,
                             task.environment ? task.environment->module : "torch", task.blocks);
   if (task.blocks) spec.environment["MALLOC_MMAP_THRESHOLD_"] = std::to_string(kMappedFrom);

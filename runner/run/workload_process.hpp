@@ -30,7 +30,7 @@ struct RunPlace {
 };
 
 // The session's limits, with the threads that the workload's name asks for, else those of the
-// session that the CPU quota allows.
+// session that this process can keep running.
 RunLimits limits_for(const WorkloadName& name, RunLimits session);
 
 // Runs the task's workload in a home of its own, pinned, with the environment variables that

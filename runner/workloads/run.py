@@ -91,9 +91,6 @@ def answer(channel, request, found, work, load):
                  memory_after_import=Counters().resident_bytes())
     if found.device == "cuda" and not torch.cuda.is_available():
         raise Unavailable("no CUDA device")
-    cpus = len(os.sched_getaffinity(0))
-    if (found.threads or 1) > cpus:
-        raise Unavailable(f"{found.threads} threads need as many CPUs, and {cpus} may be used here")
     work(channel, request, found, torch, model)
 
 

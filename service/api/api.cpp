@@ -84,6 +84,7 @@ void add_all(Routes& routes, Tokens* tokens) {
   add_evidence_routes(routes);
   add_calibration_routes(routes);
   add_trust_routes(routes);
+  add_cost_routes(routes);
   add_beside_routes(routes);
   add_suite_routes(routes);
   add_profile_routes(routes);

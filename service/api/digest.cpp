@@ -9,22 +9,10 @@ namespace {
 
 constexpr int usual_days = 7;
 
-Query<int> days_query() {
-  const auto parse = [](const std::string& given) {
-    const auto value = parse_id(given);
-    return value && *value <= 366 ? std::optional(static_cast<int>(*value)) : std::nullopt;
-  };
-  return {"days",
-          "How many, ending with `until`.",
-          {{"type", "integer"}, {"minimum", 1}, {"maximum", 366}, {"default", usual_days}},
-          "a number from 1 to 366",
-          parse};
-}
-
 }  // namespace
 
 void add_digest_route(Routes& routes) {
-  const auto days = days_query();
+  const auto days = days_query(usual_days);
   const auto until = time_query("until", "The end; now, if it is not given.");
   routes.read(
       {.path = "/api/v1/digest",

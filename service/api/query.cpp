@@ -118,6 +118,18 @@ Query<Time> time_query(const char* name, const char* text) {
           "an RFC 3339 time in UTC such as 2026-08-20T00:00:00Z", parse};
 }
 
+Query<int> days_query(int otherwise) {
+  const auto parse = [](const std::string& given) {
+    const auto value = parse_id(given);
+    return value && *value <= 366 ? std::optional(static_cast<int>(*value)) : std::nullopt;
+  };
+  return {"days",
+          "How many, ending with `until`.",
+          {{"type", "integer"}, {"minimum", 1}, {"maximum", 366}, {"default", otherwise}},
+          "a number from 1 to 366",
+          parse};
+}
+
 Query<std::string> date_query(const char* name, const char* text) {
   const auto parse = [](const std::string& given) {
     return parse_rfc3339(given + "T00:00:00Z") ? std::optional(given) : std::nullopt;

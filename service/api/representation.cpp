@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <set>
-#include <zlib.h>
 
 #include "service/api/query.hpp"
+#include "service/gzip.hpp"
 #include "service/report/github_rest.hpp"
 #include "storage/base/csv.hpp"
 #include "storage/base/split.hpp"
@@ -221,22 +221,8 @@ bool takes_gzip(const web::Request& request) {
 void compress(const web::Request& request, web::Response& response) {
   constexpr std::size_t least_bytes = 1024;
   if (response.status != 200 || response.body.size() < least_bytes || !takes_gzip(request)) return;
-  z_stream stream{};
-  constexpr int gzip_window = 15 + 16, memory = 8;
   // The fastest level, since answers are made again after each change of the database.
-  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, gzip_window, memory, Z_DEFAULT_STRATEGY) !=
-      Z_OK)
-    return;
-  std::string packed(deflateBound(&stream, response.body.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(response.body.data());
-  stream.avail_in = static_cast<uInt>(response.body.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  const bool whole = deflate(&stream, Z_FINISH) == Z_STREAM_END;
-  packed.resize(stream.total_out);
-  deflateEnd(&stream);
-  if (!whole) return;
-  response.body = std::move(packed);
+  response.body = gzip(response.body);
   response.headers.emplace_back("Content-Encoding", "gzip");
 }
 

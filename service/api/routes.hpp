@@ -112,6 +112,7 @@ void add_beside_routes(Routes& routes);      // machine classes, and a release b
 void add_series_history_routes(Routes& routes);
 void add_calibration_routes(Routes& routes);
 void add_trust_routes(Routes& routes);
+void add_cost_routes(Routes& routes);  // of nights, in machine time
 void add_suite_routes(Routes& routes);
 void add_profile_routes(Routes& routes);
 void add_extent_routes(Routes& routes);

@@ -306,13 +306,15 @@ const Row<Regression>& regression_detail() {
 
 const Row<OutboxMessage>& report_row() {
   static const Row<OutboxMessage> made(
-      "Report", "A message to the issue tracker, or to the chat.",
+      "Report", "A message to the issue tracker, the chat or the export.",
       {{"id", &OutboxMessage::id},
        {"key", &OutboxMessage::key},
        {"regression", &OutboxMessage::regression, "null: a digest, or a fix."},
        {"kind", &OutboxMessage::kind},
        {"title", or_null(&OutboxMessage::title)},
-       {"body", &OutboxMessage::body, "Markdown. Of a message to the chat: the finding's address."},
+       {"body", &OutboxMessage::body,
+        "Markdown. Of a message to the chat: the finding's address. Of a verdict: records of "
+        "PyTorch's benchmark database, one a line."},
        {"commands", &OutboxMessage::commands,
         "Of an issue about a regression: what measures it again, block by block."},
        {"state", &OutboxMessage::state},

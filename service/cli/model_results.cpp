@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "runner/format/dynamo.hpp"
-#include "runner/format/pytorch_words.hpp"
 #include "service/cli/csv_file.hpp"
 #include "service/cli/dynamo_name.hpp"
 #include "service/cli/failure.hpp"
 #include "service/cli/gzip.hpp"
 #include "service/cli/history/reading.hpp"
+#include "storage/model/pytorch_words.hpp"
 
 namespace nightjar::cli {
 namespace fs = std::filesystem;
@@ -225,11 +225,11 @@ std::string read_text(const fs::path& file) {
 Group group_of_file(const fs::path& file) {
   const std::string stem = without_gz(file).stem().string();
   if (const auto found = dynamo_expected_name(stem))
-    return {found->suite, runner::word_of_ours(found->task), "", "", found->compiler};
+    return {found->suite, word_of_ours(found->task), "", "", found->compiler};
   const auto found = dynamo_result_name(stem);
   if (!found) return {stem, "", "", "", ""};
-  return {found->suite, runner::word_of_ours(found->task), found->device,
-          runner::word_of_ours(found->precision), found->compiler};
+  return {found->suite, word_of_ours(found->task), found->device, word_of_ours(found->precision),
+          found->compiler};
 }
 
 std::string architecture_of_file(const fs::path& file) {

@@ -224,6 +224,20 @@ std::string fix_sections(const DigestInput& input, const Shown& shown) {
   return text;
 }
 
+// "- sessions took 412 GPU-minutes, 137 for each finding whose commit is named\n"; "" for no time.
+std::string cost_line(const MeasuringCost& cost, const std::string& unit) {
+  if (!(cost.minutes > 0)) return "";
+  char text[160];
+  if (const auto each = cost.per_finding())
+    std::snprintf(text, sizeof text,
+                  "- sessions took %.0f %s, %.0f for each finding whose commit is named\n",
+                  cost.minutes, unit.c_str(), *each);
+  else
+    std::snprintf(text, sizeof text, "- sessions took %.0f %s, and no commit was named\n",
+                  cost.minutes, unit.c_str());
+  return text;
+}
+
 std::string digest_text(const DigestInput& input, const Shown& shown) {
   std::string text = "# Nightjar from " + plain(input.from) + " to " + plain(input.to) + "\n\n**" +
                      counts_of(input) + "** in " +
@@ -239,7 +253,10 @@ std::string digest_text(const DigestInput& input, const Shown& shown) {
   text += "\n## Nights\n\n- " + counted(static_cast<std::size_t>(input.nights), "night") + ", " +
           std::to_string(input.nights_without_build) + " of them without a new build\n- " +
           counted(static_cast<std::size_t>(input.sessions), "session") + ", " +
-          std::to_string(input.void_sessions) + " of them void, since the machine was not itself\n";
+          std::to_string(input.void_sessions) +
+          " of them void, since the machine was not itself\n" +
+          cost_line(input.with_gpu, "GPU-minutes") +
+          cost_line(input.without_gpu, "minutes on machines without a GPU");
   for (const DigestUnshown& one : input.unshown)
     text += "- " + metric_title(one.metric) + " on " + plain(one.machine) +
             ": smallest change seen with probability .9 here: " +

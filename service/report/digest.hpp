@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "service/report/measuring_cost.hpp"
 #include "service/report/report.hpp"
 
 namespace nightjar::service {
@@ -58,6 +59,7 @@ struct DigestInput {
   std::string pages;       // URL of Nightjar's own pages; empty: not reachable
   std::string from, to;    // dates
   int nights = 0, nights_without_build = 0, sessions = 0, void_sessions = 0;
+  MeasuringCost with_gpu, without_gpu;
   std::vector<DigestFinding> findings;  // opened since then
   std::vector<DigestFix> fixes;         // the one that helped most series first
   std::map<std::string, int> open;      // by state: all that is not settled

@@ -79,6 +79,10 @@ std::string chat_key(std::string_view fingerprint) {
   return "chat:" + std::string(fingerprint);
 }
 
+std::string verdict_key(std::string_view fingerprint) {
+  return "verdict:" + std::string(fingerprint);
+}
+
 std::string digest_key(std::string_view repository, Time first_night, Time until) {
   return "digest:" + hashed("nightjar digest of a period 1", repository,
                             to_rfc3339(first_night) + "\n" + to_rfc3339(until) + "\n");

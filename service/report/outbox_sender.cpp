@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "service/report/chat.hpp"
+#include "service/report/exporter.hpp"
 #include "service/report/report.hpp"
 #include "storage/base/digest.hpp"
 
@@ -53,12 +54,14 @@ std::chrono::seconds backoff(int attempts) {
 }
 
 OutboxSender::OutboxSender(IssueTracker& tracker, std::vector<std::string> labels,
-                           const Clock& clock, std::string secret, ChatConfig chat)
+                           const Clock& clock, std::string secret, ChatConfig chat,
+                           ExportConfig exported)
     : tracker_(tracker),
       labels_(std::move(labels)),
       clock_(clock),
       secret_(std::move(secret)),
-      chat_(std::move(chat)) {}
+      chat_(std::move(chat)),
+      exported_(std::move(exported)) {}
 
 std::string OutboxSender::marker(const OutboxMessage& message) const {
   if (secret_.empty()) return marker_of(message.key);
@@ -68,7 +71,9 @@ std::string OutboxSender::marker(const OutboxMessage& message) const {
 Sent OutboxSender::send(const OutboxMessage& message, std::optional<std::int64_t> issue_number) {
   try {
     if (message.kind == OutboxKind::open_issue) return open(message);
-    if (message.kind == OutboxKind::chat) return tell(message);
+    if (message.kind == OutboxKind::chat) return told(message, tell_chat(chat_, message));
+    if (message.kind == OutboxKind::verdict)
+      return told(message, export_verdict(exported_, message));
     if (!issue_number) return later(message, {"the issue that it belongs to is not filed yet", {}});
     if (message.kind == OutboxKind::comment) return comment(message, *issue_number);
     return close(message, *issue_number);
@@ -127,10 +132,10 @@ Sent OutboxSender::close(const OutboxMessage& message, std::int64_t issue) {
   return done(now, said.url.empty() ? now.url : said.url, said.found_earlier);
 }
 
-Sent OutboxSender::tell(const OutboxMessage& message) {
-  const auto told = tell_chat(chat_, message);
-  if (const auto* failure = std::get_if<Transient>(&told)) return later(message, *failure);
-  if (const auto* failure = std::get_if<Permanent>(&told)) return refused(*failure);
+Sent OutboxSender::told(const OutboxMessage& message,
+                        const Outcome<std::monostate>& outcome) const {
+  if (const auto* failure = std::get_if<Transient>(&outcome)) return later(message, *failure);
+  if (const auto* failure = std::get_if<Permanent>(&outcome)) return refused(*failure);
   return done({}, false);
 }
 

@@ -1,16 +1,19 @@
 // Delivers one outbox message. To the issue tracker at most once in effect: it looks for the
 // message's marker before it posts, and again if the tracker did not say what became of a post. A
-// chat cannot be asked, so it gets a message again only if no answer said that it took it. Knows no
-// database: the engine reads pending rows, calls send() on a worker thread and writes the row.
+// chat and the export cannot be asked, so they get a message again only if no answer said that it
+// was taken. Knows no database: the engine reads pending rows, calls send() on a worker thread and
+// writes the row.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "service/report/chat_config.hpp"
+#include "service/report/export_config.hpp"
 #include "service/report/tracker.hpp"
 #include "storage/model/outbox.hpp"
 #include "storage/model/time.hpp"
@@ -41,9 +44,10 @@ class OutboxSender {
  public:
   // Keeps references to `tracker` and `clock`. `secret`: nobody else can write a marker that is
   // made with it, so only what this service has posted is taken for its own; empty: markers are
-  // made of keys alone, which can be computed. `chat`: who gets messages of kind chat.
+  // made of keys alone, which can be computed. `chat` and `exported`: who get messages of the kinds
+  // chat and verdict.
   OutboxSender(IssueTracker& tracker, std::vector<std::string> labels, const Clock& clock,
-               std::string secret = "", ChatConfig chat = {});
+               std::string secret = "", ChatConfig chat = {}, ExportConfig exported = {});
 
   // Blocks for as long as the tracker takes; throws nothing but std::bad_alloc. `issue_number`: the
   // issue of the message's regression; without it a comment stays pending. A close_issue posts its
@@ -54,7 +58,7 @@ class OutboxSender {
   Sent open(const OutboxMessage& message);
   Sent comment(const OutboxMessage& message, std::int64_t issue);
   Sent close(const OutboxMessage& message, std::int64_t issue);
-  Sent tell(const OutboxMessage& message);
+  Sent told(const OutboxMessage& message, const Outcome<std::monostate>& outcome) const;
   Sent later(const OutboxMessage& message, const Transient& failure) const;
   Sent unsure(const OutboxMessage& message, const Transient& failure) const;
   std::string marker(const OutboxMessage& message) const;
@@ -64,6 +68,7 @@ class OutboxSender {
   const Clock& clock_;
   const std::string secret_;
   const ChatConfig chat_;
+  const ExportConfig exported_;
 };
 
 }  // namespace nightjar::service

@@ -9,8 +9,8 @@ namespace nightjar {
 namespace {
 
 // In the order of the alphabet, as the lines of a class are.
-constexpr std::array<std::string_view, 5> kOfClass{"arch", "cpu_count", "cpu_model", "gpu",
-                                                   "memory_bytes"};
+constexpr std::array<std::string_view, 6> kOfClass{"arch",      "cpu_count", "cpu_model",
+                                                   "cpu_quota", "gpu",       "memory_bytes"};
 
 bool makes_class(const std::string& name) {
   return std::find(kOfClass.begin(), kOfClass.end(), name) != kOfClass.end();

@@ -14,8 +14,9 @@
 
 namespace nightjar {
 
-// What a series never mixes. Architecture, model and number of CPUs, memory and GPUs make the class
-// (see class_text). `facts` holds all that the runner that registered last gave, by name
+// What a series never mixes. Architecture, model and number of CPUs, their quota if there is one,
+// memory and GPUs make the class (see class_text). `facts` holds all that the runner that
+// registered last gave, by name
 // ("cpu_model", "kernel", "driver", "thp", "governor", ...): an update changes the others.
 struct MachineClass {
   MachineId id;
@@ -23,8 +24,8 @@ struct MachineClass {
   std::map<std::string, std::string> facts;
 };
 
-// "name=value\n" over the facts that make the class, sorted: arch, cpu_count, cpu_model, gpu and
-// memory_bytes. If none of these is there, over all facts.
+// "name=value\n" over the facts that make the class, sorted: arch, cpu_count, cpu_model,
+// cpu_quota, gpu and memory_bytes. If none of these is there, over all facts.
 std::string class_text(const std::map<std::string, std::string>& facts);
 
 // The facts of a machine class at some time.

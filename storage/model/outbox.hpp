@@ -1,4 +1,5 @@
-// Messages that must reach the issue tracker or the chat once: written with the state they report.
+// Messages that must reach the issue tracker, the chat or the export once: written with the state
+// they report.
 #pragma once
 
 #include <optional>
@@ -11,8 +12,9 @@
 
 namespace nightjar {
 
-// chat: tells the chat of a finding; all others are for the issue tracker.
-NIGHTJAR_ENUM(OutboxKind, open_issue, comment, close_issue, chat);
+// chat: tells the chat of a finding. verdict: gives a finding to the export. All others are for the
+// issue tracker.
+NIGHTJAR_ENUM(OutboxKind, open_issue, comment, close_issue, chat, verdict);
 NIGHTJAR_ENUM(OutboxState, pending, sent, failed);
 
 // `key` is unique and hidden in what is posted, so that the sender can find it again after a crash.
@@ -21,8 +23,9 @@ struct OutboxMessage {
   std::string key;
   std::optional<RegressionId> regression;  // nullopt: an issue that belongs to none
   OutboxKind kind = OutboxKind::open_issue;
-  std::string title;  // open_issue and chat only
+  std::string title;  // open_issue, chat and verdict only
   // Markdown that holds the key in an HTML comment. chat: the finding's address, or nothing.
+  // verdict: records of PyTorch's benchmark database, one a line.
   std::string body;
   OutboxState state = OutboxState::pending;
   int attempts = 0;
@@ -35,6 +38,7 @@ struct OutboxMessage {
 
 // Who gets it, as people call it.
 inline const char* receiver_of(const OutboxMessage& message) {
+  if (message.kind == OutboxKind::verdict) return "the export";
   return message.kind == OutboxKind::chat ? "the chat" : "the issue tracker";
 }
 

@@ -219,3 +219,33 @@ def test_a_run_leaves_the_groups_of_other_living_programs_alone(place):
         assert living.is_dir() and not left_over.exists()
     finally:
         living.rmdir()
+
+
+def agent(place, name, cpus):
+    """An agent that nobody answers, kept to these CPUs by its parent."""
+    (place / "token").write_text("x" * 64 + "\n")
+    (place / "token").chmod(0o600)
+    return subprocess.Popen(
+        list(map(str, [
+            RUNNER, "--service", "http://127.0.0.1:1", "--token-file", place / "token",
+            "--workloads", place / "workloads", "--python", place / "python", "--cache",
+            place / name, "--cpus", 1, "--cpu-locks", place / "cpus"])),
+        env=environment(place), stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: os.sched_setaffinity(0, cpus))
+
+
+def test_agents_of_one_node_keep_to_cpus_of_their_own_until_one_is_killed(place):
+    cpus = {max(os.sched_getaffinity(0))}
+    first = agent(place, "first", cpus)
+    line = next(line for line in first.stderr if "keeps to CPUs" in line)
+    assert f"cpus={max(cpus)} of=1" in line
+    second = agent(place, "second", cpus)
+    said = second.communicate(timeout=60)[1]
+    assert second.returncode == 3, said
+    assert "cannot take 1 CPUs: other runners of this node left 0 of 1 free" in said
+    first.kill()
+    first.wait()
+    third = agent(place, "third", cpus)
+    assert any("keeps to CPUs" in line for line in third.stderr)
+    third.kill()
+    third.wait()

@@ -13,7 +13,7 @@ TEST_CASE("updates change a machine's facts, and another model or size is anothe
   auto after = before;
   for (const char* name : {"kernel", "driver", "thp"}) after[name] = "new";
   CHECK(class_text(after) == class_text(before));
-  for (const char* name : {"arch", "cpu_count", "cpu_model", "gpu", "memory_bytes"}) {
+  for (const char* name : {"arch", "cpu_count", "cpu_model", "cpu_quota", "gpu", "memory_bytes"}) {
     auto other = before;
     other[name] = "other";
     CHECK(class_text(other) != class_text(before));

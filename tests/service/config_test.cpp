@@ -161,6 +161,12 @@ reference = "2.14.0+cpu"
 url_file = "chat"
 secret_file = "hook"
 format = "mattermost"
+[export]
+bucket = "https://bucket.test/folder/"
+region = "eu-west-1"
+login_file = "login"
+secret_file = "hook"
+repository = "me/fork"
 )";
 
 // "table.key" of each line.
@@ -291,6 +297,7 @@ TEST_CASE("every key of the configuration arrives") {
   for (const char* named : {"etc/wheels/one", "etc/hook", "etc/token", "etc/credentials"})
     write_file(folder / named, named == std::string("etc/credentials") ? "" : "there");
   write_file(folder / "etc/chat", "https://chat.test/hooks/token\n");
+  write_file(folder / "etc/login", "KEY:SECRET\n");
   const Config config = load_config(write_file(folder / "etc/n.toml", every_key));
   CHECK(config.service.data == folder / "var");
   CHECK(config.service.address == "::1");
@@ -408,6 +415,12 @@ TEST_CASE("every key of the configuration arrives") {
   CHECK(config.chat.url_file == folder / "etc/chat");
   CHECK(config.chat.secret_file == folder / "etc/hook");
   CHECK(config.chat.format == ChatFormat::mattermost);
+  CHECK(config.exported.bucket == "https://bucket.test/folder");
+  CHECK(config.exported.region == "eu-west-1");
+  CHECK(config.exported.login_file == folder / "etc/login");
+  CHECK(config.exported.secret_file == folder / "etc/hook");
+  CHECK(config.exported.repository == "me/fork");
+  CHECK(config.exported.branch == "trunk");
 }
 
 TEST_CASE("what is wrong in a configuration is told in lines that name file, line and key") {
@@ -488,6 +501,16 @@ TEST_CASE("what is wrong in a configuration is told in lines that name file, lin
        "chat.url_file: is required where secret_file is set"},
       {"chat without a secret", "[chat]\nurl_file = \"n.toml\"\n",
        "chat.secret_file: is required where format is \"json\""},
+      {"export without a login", "[export]\nbucket = \"https://b.test\"\n",
+       "export.login_file: must name a file that is there"},
+      {"export to two places", "[export]\nbucket = \"https://b.test\"\nurl_file = \"n.toml\"\n",
+       ":7: export.url_file: names a webhook, and bucket a bucket; set one of them"},
+      {"export's login", "[export]\nbucket = \"https://b.test\"\nlogin_file = \"n.toml\"\n",
+       ":7: export.login_file: the first line of"},
+      {"export's webhook without a secret", "[export]\nurl_file = \"n.toml\"\n",
+       "export.secret_file: must name a file that is there"},
+      {"export's region", "[export]\nregion = \"eu west\"\n",
+       ":6: export.region: must be a region of AWS"},
       {"no TOML", "[night\n", ":5"},
       {"same key twice", "[night]\nruns = 5\nruns = 6\n", ":7"},
   }));
@@ -533,9 +556,8 @@ repository = "pytorch/pytorch"
       at + "10: detection.screen_z: must be a number from 0 to 10",
       at + "12: webhook.secret_file: must name a file that is there, never hold the secret itself",
       at + "14: nite: unknown key; there are auth, calibration, chat, detection, environment, "
-           "night, oidc, project, queue, report, repository, search, service, source, threshold, "
-           "token, "
-           "webhook"};
+           "export, night, oidc, project, queue, report, repository, search, service, source, "
+           "threshold, token, webhook"};
   CHECK(lines == expected);
 }
 
@@ -599,7 +621,8 @@ TEST_CASE("the production configuration loads, and shows every default as it is"
   text =
       std::regex_replace(text, std::regex("64 hexadecimal digits\""), std::string(64, 'a') + "\"");
   std::set<std::string> known = keys_of(every_key);
-  known.insert("source.index");  // or source.directory
+  known.insert("source.index");     // or source.directory
+  known.insert("export.url_file");  // or export.bucket
   CHECK(keys_of(text) == known);
   const ScratchFolder folder;
   const Config shown = load_config(write_file(folder / "n.toml", text));
@@ -667,6 +690,7 @@ TEST_CASE("a secret in the place of a file's name or of a role is not repeated")
                               "[webhook]\nsecret_file = \"hush\"\n",
                               "[report]\ntracker = \"github\"\ntoken_file = \"hush\"\n",
                               "[chat]\nurl_file = \"hush\"\n", "[chat]\nsecret_file = \"hush\"\n",
+                              "[export]\nbucket = \"https://b.test\"\nlogin_file = \"hush\"\n",
                               "[source.ci]\nenvironments = [\"a\"]\ntoken_file = \"hush\"\n",
                               "[[token]]\nname = \"a\"\nrole = \"hush\"\n",
                               "[[token]]\nname = \"a\"\nrole = \"runner\"\nsha256 = \"hush\"\n"

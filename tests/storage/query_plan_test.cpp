@@ -189,6 +189,7 @@ void ask_everything(Story& story) {
       db, {at(0), "latency", {"**"}, story.machine.id, CommitSha::parse(std::string(40, 'a'))},
       {50, 9});
   list_bisections(db, {BisectionState::open, {"**"}}, {50, 9}), count_sessions(db, story.night.id);
+  session_time(db, story.night.id);
   history_of_series(db, story.latency());
   list_suites(db, {}, {50, 9});
   list_suites(db,

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "storage/connection.hpp"
 #include "storage/filtered.hpp"
 #include "storage/imports.hpp"
 #include "storage/marks.hpp"
@@ -163,4 +164,20 @@ TEST_CASE("sessions of a night are counted, and those that were void") {
   const auto counted = count_sessions(story.db, story.night.id);
   CHECK(counted.all == 2);
   CHECK(counted.not_usable == 1);
+}
+
+TEST_CASE(
+    "a session takes from its first run to the end of its last, on machines with a GPU apart") {
+  Story story;
+  CHECK(session_time(story.db, story.night.id).without == 0);
+  story.measure("a"), story.measure("b");
+  story.db.impl().execute("UPDATE run SET started_at_us = 5000000, seconds = 10");
+  story.db.impl().execute(
+      "UPDATE run SET started_at_us = 85000000, seconds = 11 "
+      "WHERE position = (SELECT max(position) FROM run AS other WHERE other.job = run.job)");
+  const SessionTime time = session_time(story.db, story.night.id);
+  CHECK(time.without == Approx(2 * 91));
+  CHECK(time.with_gpu == 0);
+  story.db.impl().execute("UPDATE machine SET facts = '{\"gpu\": \"NVIDIA H100\"}'");
+  CHECK(session_time(story.db, story.night.id).with_gpu == Approx(2 * 91));
 }

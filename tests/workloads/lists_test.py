@@ -82,9 +82,6 @@ def test_a_name_may_say_how_many_threads_a_run_has():
     plain, one = (programs.run(one, sizes="tiny", threads=3) for one in (name, f"{name}-t1"))
     assert (plain[0]["settings"]["threads"], one[0]["settings"]["threads"]) == ("3", "1")
     assert programs.result(plain)["checksum"] == pytest.approx(programs.result(one)["checksum"])
-    last = programs.run(f"{name}-t1024")[-1]
-    assert (last["status"], last["reason"].split(" and ")[0]) == (
-        "unavailable", "1024 threads need as many CPUs,")
 
 
 @pytest.mark.parametrize("name", [

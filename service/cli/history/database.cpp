@@ -6,7 +6,6 @@
 #include <stdexcept>
 #include <tuple>
 
-#include "runner/format/pytorch_words.hpp"
 #include "service/cli/history/fields.hpp"
 #include "service/cli/history/formats.hpp"
 #include "service/cli/model_results.hpp"
@@ -16,6 +15,7 @@
 #include "storage/model/json.hpp"
 #include "storage/model/json_problem.hpp"
 #include "storage/model/metric.hpp"
+#include "storage/model/pytorch_words.hpp"
 
 namespace nightjar::cli {
 namespace {
@@ -198,9 +198,9 @@ RecordName record_name(const json& record) {
   WorkloadWords words{
       record_suite(record),
       first_of({text_field(model, "name"), text_field(benchmark, "name")}),
-      runner::word_of_ours(text_field(benchmark, "mode")),
+      word_of_ours(text_field(benchmark, "mode")),
       record_device(record),
-      runner::word_of_ours(text_field(benchmark, "dtype")),
+      word_of_ours(text_field(benchmark, "dtype")),
       is_of_accuracy(extra) ? "" : text_field(extra, "batch_size"),
       configured_backend(text_field(model, "backend"), text_field(benchmark, "name"), extra)};
   const WorkloadWords outcome = outcome_words(words);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "service/engine/outcome/cost.hpp"
 #include "service/engine/outcome/effect.hpp"
 #include "service/engine/outcome/repairs.hpp"
 #include "service/engine/outcome/report_facts.hpp"
@@ -110,6 +111,9 @@ class Collector {
     input_.from = to_rfc3339(from_).substr(0, 10);
     input_.to = to_rfc3339(to_).substr(0, 10);
     add_nights();
+    const MeasuringCosts costs = costs_between(view_.db, from_, to_);
+    input_.with_gpu = costs.with_gpu;
+    input_.without_gpu = costs.without;
     add_findings();
     add_repairs();
     add_improvements();

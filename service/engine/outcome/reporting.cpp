@@ -11,6 +11,7 @@
 #include "service/engine/search/withdrawal.hpp"
 #include "service/engine/verdict/affected_series.hpp"
 #include "service/engine/verdict/levels.hpp"
+#include "service/report/exporter.hpp"
 #include "storage/bisections.hpp"
 #include "storage/builds.hpp"
 #include "storage/model/json.hpp"
@@ -41,7 +42,8 @@ bool apply(EngineContext& context, const Regression&, const BoundaryStep& step) 
 bool apply(EngineContext& context, const Regression& regression, const OpenIssue& step) {
   storage::Transaction transaction(context.db);
   storage::add_message(transaction, step.message);
-  if (step.chat) storage::add_message(transaction, *step.chat);
+  for (const auto& other : {step.chat, step.verdict})
+    if (other) storage::add_message(transaction, *other);
   storage::set_classes_elsewhere(transaction, regression.id, step.classes);
   storage::change_regression(
       transaction, regression,
@@ -133,13 +135,14 @@ void apply(EngineContext& context, const Regression& regression, const CloseIssu
   announce(context, regression, RegressionState::recovered);
 }
 
-OutboxMessage chat_message(const ReportingFacts& facts, const std::string& title) {
+OutboxMessage told_elsewhere(const ReportingFacts& facts, OutboxKind kind, std::string key,
+                             const std::string& title, std::string body) {
   OutboxMessage message;
-  message.key = chat_key(facts.regression.fingerprint);
+  message.key = std::move(key);
   message.regression = facts.regression.id;
-  message.kind = OutboxKind::chat;
+  message.kind = kind;
   message.title = title;
-  message.body = facts.issue->details_url;
+  message.body = std::move(body);
   message.created_at = facts.now;
   return message;
 }
@@ -170,6 +173,8 @@ ReportingFacts load_reporting(const EngineView& view, const Regression& regressi
   facts.issue = report_facts(view, regression);
   facts.is_filed = has_issue(view.db, regression.id);
   facts.tells_chat = view.config.chat.is_on();
+  if (view.config.exported.is_on())
+    facts.records = verdict_records(*facts.issue, view.config.exported, facts.now);
   const auto search = storage::search_behind(view.db, regression.id);
   facts.is_widened = search && !storage::widening_history(view.db, search->id).empty();
   return facts;
@@ -190,7 +195,13 @@ ReportingStep decide(const ReportingFacts& facts) {
   step.message.created_at = facts.now;
   for (const ReportClass& one : facts.issue->classes)
     if (one.found.state != ClassState::seen) step.classes.push_back(one.found);
-  if (facts.tells_chat && !facts.is_filed) step.chat = chat_message(facts, issue.title);
+  const std::string& fingerprint = facts.regression.fingerprint;
+  if (facts.tells_chat && !facts.is_filed)
+    step.chat = told_elsewhere(facts, OutboxKind::chat, chat_key(fingerprint), issue.title,
+                               facts.issue->details_url);
+  if (!facts.records.empty())
+    step.verdict = told_elsewhere(facts, OutboxKind::verdict, verdict_key(fingerprint), issue.title,
+                                  facts.records);
   return step;
 }
 

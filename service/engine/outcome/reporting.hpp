@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct ReportingFacts {
   bool is_filed = false;             // before its search went on
   bool is_widened = false;           // it went on because a person asked for it
   bool tells_chat = false;           // a chat is configured
+  std::string records;               // for the export; empty: there is none
 };
 ReportingFacts load_reporting(const EngineView& view, const Regression& regression);
 
@@ -36,8 +38,9 @@ ReportingFacts load_reporting(const EngineView& view, const Regression& regressi
 struct AwaitExplanation {};
 struct OpenIssue {
   OutboxMessage message;
-  std::optional<OutboxMessage> chat;   // tells the same, once a finding
-  std::vector<AffectedClass> classes;  // as the issue has them
+  std::optional<OutboxMessage> chat;     // tells the same, once a finding
+  std::optional<OutboxMessage> verdict;  // the same for the export
+  std::vector<AffectedClass> classes;    // as the issue has them
 };
 using ReportingStep = std::variant<AwaitExplanation, BoundaryStep, OpenIssue>;
 ReportingStep decide(const ReportingFacts& facts);

@@ -165,7 +165,8 @@ TEST_CASE("Records of the benchmark database have one value a run, and say whose
   CHECK(latency.at("benchmark").at("extra_info").at("nightjar_workload") ==
         "python/m/eval/cuda/bf16/b4/inductor");
   CHECK(latency.at("model").at("backend") == "inductor");
-  CHECK(latency.at("runners").at(0).at("name") == "H100");
+  CHECK(latency.at("runners").at(0).at("name") == "cuda");
+  CHECK(latency.at("runners").at(0).at("type") == "H100");
   CHECK(records[1].at("metric").at("benchmark_values") == nlohmann::json{2e9});
   CHECK(records[2].at("model").at("name") == "n");
   CHECK(records[2].at("metric") ==

@@ -506,6 +506,46 @@ TEST_CASE("The longest unused environment goes first, one in use never") {
   CHECK((is_there(first) && is_there(second) && is_there(third)));
 }
 
+TEST_CASE("Packages that uv keeps count, and go before an environment does") {
+  const Scratch scratch;
+  EnvironmentsConfig config = config_in(scratch);
+  config.limit_bytes = 2000;
+  Environments environments(config);
+  const fs::path linked = scratch / "cache/uv/archive/a/linked.so";
+  spit(linked, std::string(9000, 'x'));
+  fs::create_hard_link(linked, scratch / "an environment's");
+  spit(scratch / "cache/uv/archive/b/small.so", std::string(100, 'x'));
+  const auto spec = good_wheel(scratch);  // about 500 bytes
+  make(environments, spec);
+  CHECK(fs::exists(linked));  // what an environment has, too, takes no room of its own
+  spit(scratch / "cache/uv/archive/b/large.so", std::string(1900, 'x'));
+  make(environments, spec);
+  CHECK_FALSE(fs::exists(scratch / "cache/uv"));
+  CHECK(read_marker(scratch / "cache/env" / spec.key()));
+  CHECK(entries_in(scratch / "cache/tmp") == 0);
+  CHECK(usual_limit(scratch.path()) <= 40LL << 30);
+}
+
+TEST_CASE("A wheel that lies in a folder of others is not downloaded, unless it has other bytes") {
+  const Scratch scratch;
+  EnvironmentsConfig config = config_in(scratch);
+  config.wheels = scratch / "wheels";
+  EnvironmentSpec spec = good_wheel(scratch);
+  fs::create_directory(config.wheels);
+  const auto made = [&](const char* cache, bool can_download) {
+    config.cache = scratch / cache;
+    EnvironmentSpec asked = spec;
+    if (!can_download) asked.wheel_url = "http://127.0.0.1:1/torch.whl";
+    Environments environments(config);
+    return make(environments, asked).broken;
+  };
+  fs::copy_file(scratch / spec.wheel_file, config.wheels / spec.wheel_file);
+  CHECK(made("one", false) == "");
+  spit(config.wheels / spec.wheel_file, "another wheel");
+  CHECK_THROWS_AS(made("two", false), TransientFailure);
+  CHECK(made("three", true) == "");
+}
+
 TEST_CASE("What a killed runner left is removed, what a live one works on is not") {
   const Scratch scratch;
   spit(scratch / "cache/tmp/999999999.1-0/half", "x");

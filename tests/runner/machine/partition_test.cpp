@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/support/scratch.hpp"
+
 using namespace nightjar::runner;
 using Cpus = std::vector<int>;
 
@@ -43,6 +45,22 @@ TEST_CASE("Threads of one core go to one device") {
   const Cpus by_core = {0, 4, 1, 5, 2, 6, 3, 7};
   CHECK(divide_cpus(by_core, {{}, {}}) == std::vector<Cpus>{{0, 1, 4, 5}, {2, 3, 6, 7}});
   CHECK(divide_cpus(by_core, {{}, {}, {}}) == std::vector<Cpus>{{0, 4}, {1, 5}, {2, 6}});
+}
+
+TEST_CASE("The devices of one kind are found among all of the node, in the order of their buses") {
+  const Scratch scratch;
+  const auto device = [&](const char* bus, const char* vendor, const char* kind) {
+    spit(scratch / bus / "vendor", vendor);
+    spit(scratch / bus / "class", kind);
+  };
+  device("0000:9a:00.0", "0x10de\n", "0x030200\n");
+  device("0000:3b:00.0", "0x10de\n", "0x030200\n");
+  device("0000:02:00.0", "0x10de\n", "0x068000\n");  // a switch between them
+  device("0000:01:00.0", "0x1a03\n", "0x030200\n");
+  CHECK(devices_like("00000000:9A:00.0", scratch.path()) ==
+        std::vector<std::string>{"0000:3b:00.0", "0000:9a:00.0"});
+  CHECK(devices_like("00000000:77:00.0", scratch.path()).empty());
+  CHECK(devices_like("00000000:9A:00.0", scratch / "none").empty());
 }
 
 TEST_CASE("A list of CPUs is read as /sys writes it") {

@@ -1,5 +1,8 @@
 #include "runner/process/cpu_quota.hpp"
 
+#include <sched.h>
+#include <thread>
+
 #include <catch2/catch.hpp>
 
 #include "tests/support/scratch.hpp"
@@ -29,6 +32,21 @@ TEST_CASE("A group of the older kind has a quota in two files") {
   CHECK_FALSE(cpu_quota(scratch.path()));
   spit(scratch / "sys/fs/cgroup/cpu/cpu.cfs_quota_us", "400000\n");
   CHECK(cpu_quota(scratch.path())->cpus == Approx(4));
+}
+
+TEST_CASE("The CPUs of the machine on which this process may not run are none of its own") {
+  const int all = usable_cpus();
+  const std::vector<int> allowed = allowed_cpus();
+  CHECK((all >= 1 && all <= static_cast<int>(allowed.size())));
+  std::thread pinned([&] {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<std::size_t>(allowed.back()), &one);
+    ::sched_setaffinity(0, sizeof one, &one);
+    CHECK(allowed_cpus() == std::vector{allowed.back()});
+    CHECK(usable_cpus() == 1);
+  });
+  pinned.join();
 }
 
 TEST_CASE("Threads are what was asked for, at most what the quota keeps running, at least one") {

@@ -7,6 +7,7 @@
 #include "storage/base/files.hpp"
 #include "tests/support/heard_log.hpp"
 #include "tests/support/scratch.hpp"
+#include "tests/support/variable.hpp"
 
 namespace fs = std::filesystem;
 using namespace nightjar;
@@ -23,15 +24,17 @@ struct DeviceMachine {
                  .workloads = scratch / "workloads",
                  .torchbench = {}};
 
-  // `needed`: what the driver reads.
-  explicit DeviceMachine(const fs::path& needed) {
+  // `needed`: what the driver reads. `library_path`: how its Python finds the driver; otherwise
+  // only this process's own LD_LIBRARY_PATH tells.
+  explicit DeviceMachine(const fs::path& needed, bool library_path = true) {
     for (const char* folder : {"cache", "workloads", "driver", "elsewhere"})
       fs::create_directory(scratch / folder);
     fs::copy(CUDA_DOUBLE_LIBRARY, scratch / "driver/libcuda.so.1");
     write_output(scratch / "driver/settings", "");
     write_output(scratch / "elsewhere/settings", "");
+    const std::string found = "\nexport LD_LIBRARY_PATH=" + (scratch / "driver").string();
     write_output(place.python, "#!/bin/sh\nexport CUDA_DOUBLE=" + (scratch / needed).string() +
-                                   "\nexport LD_LIBRARY_PATH=" + (scratch / "driver").string() +
+                                   (library_path ? found : "") +
                                    "\nexec /usr/bin/python3 \"$@\"\n");
     fs::permissions(place.python, fs::perms::owner_all);
   }
@@ -47,6 +50,17 @@ TEST_CASE("Confined builds use the device of a driver that lies outside of the s
   CHECK(found.folders == std::vector{machine.scratch / "driver"});
   CHECK(confine(machine.place, {ConfinementMode::required}, {}) == "namespaces");
   CHECK(std::holds_alternative<Confinement>(machine.place.rights.value()));
+}
+
+TEST_CASE("A driver that only the agent's LD_LIBRARY_PATH tells of is found, confined or not") {
+  if (!confinement_problem().empty()) return;
+  DeviceMachine machine("driver/settings", false);
+  CHECK_FALSE(device_use(machine.place.python, nullptr, {}).any());
+  const Variable path("LD_LIBRARY_PATH", "/nowhere:" + (machine.scratch / "driver").string());
+  CHECK(device_use(machine.place.python, nullptr, {}).any());
+  CHECK(confine(machine.place, {ConfinementMode::required}, {}) == "namespaces");
+  const auto& confinement = std::get<Confinement>(machine.place.rights.value());
+  CHECK(device_use(machine.place.python, &confinement, {}).any());
 }
 
 TEST_CASE("Builds are not confined where that would take the device from them") {

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "runner/process/cpu_quota.hpp"
 #include "runner/run/local_session.hpp"
 #include "runner/run/session.hpp"
 #include "tests/support/scratch.hpp"
@@ -25,6 +26,28 @@ say(event="result", warmup_iterations=1, metrics={}, checksum=size)
 )";
 
 }  // namespace
+
+TEST_CASE("A run has no more threads than its runner can keep running") {
+  RunLimits limits;
+  limits.threads = 1024;
+  const int cpus = usable_cpus();
+  const auto threads_for = [&](const char* name) {
+    return limits_for(*WorkloadName::parse(name), limits).threads;
+  };
+  CHECK(threads_for("native/dlrm/eval/cpu/fp32/b4/eager") == std::min(cpus, 1024));
+  CHECK(threads_for("native/dlrm/eval/cpu/fp32/b4/eager-t2") == 2);
+
+  ReadyBuild build;
+  build.native.path = "/never/started";
+  ProcessExecutor executor = local_executor(build, 0);
+  const CatalogEntry asked{*WorkloadName::parse("native/dlrm/eval/cpu/fp32/b4/eager-t1024")};
+  const JobSpec job = local_job(JobKind::screen, {asked}, {0}, {});
+  const auto session = run_session(JobId{1}, job, executor, SystemClock(), {});
+  REQUIRE(session.runs.size() == 1);
+  CHECK(session.runs[0].status == RunStatus::unavailable);
+  CHECK(session.runs[0].reason ==
+        "1024 threads need as many CPUs, and this runner has the time of " + std::to_string(cpus));
+}
 
 TEST_CASE("bmax in a job is the size with the largest throughput, found once a machine") {
   const Scratch scratch;

@@ -3,14 +3,18 @@
 #include <catch2/catch.hpp>
 
 #include "tests/support/scratch.hpp"
+#include "tests/support/variable.hpp"
 
 namespace fs = std::filesystem;
 using namespace nightjar;
 using namespace nightjar::runner;
 
 TEST_CASE(
-    "a native run is told where its LibTorch lies, and the NVIDIA libraries which that may need") {
+    "a native run is told where its LibTorch lies, the NVIDIA libraries which that may need, and "
+    "the driver behind them") {
   const Scratch scratch;
+  spit(scratch / "driver/libcuda.so.1", "");
+  const Variable path("LD_LIBRARY_PATH", "/toolkit:" + (scratch / "driver").string());
   const fs::path program = scratch / "native";
   std::ofstream(program) << "#!/bin/sh\ncat >/dev/null\nprintf %s \"$LD_LIBRARY_PATH\" >&3\n";
   fs::permissions(program, fs::perms::owner_all);
@@ -28,5 +32,6 @@ TEST_CASE(
   task.workload = &workload;
   task.limits = &limits;
   const auto result = run_workload(place, {}, task, 0, {});
-  CHECK(result.protocol == "/build/torch/lib:/base/nvidia/cu13/lib:/base/nvidia/cudnn/lib");
+  CHECK(result.protocol == "/build/torch/lib:/base/nvidia/cu13/lib:/base/nvidia/cudnn/lib:" +
+                               (scratch / "driver").string());
 }

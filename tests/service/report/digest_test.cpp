@@ -64,6 +64,18 @@ DigestFix one_commit() {
 
 }  // namespace
 
+TEST_CASE("a digest says what its nights cost, and for each finding that they named") {
+  DigestInput week = one_week();
+  CHECK_FALSE(has(render_digest(week), "minutes"));
+  week.with_gpu = {411.6, 3};
+  week.without_gpu = {90, 0};
+  const std::string text = render_digest(week);
+  CHECK(
+      has(text, "\n- sessions took 412 GPU-minutes, 137 for each finding whose commit is named\n"));
+  CHECK(has(text,
+            "\n- sessions took 90 minutes on machines without a GPU, and no commit was named\n"));
+}
+
 TEST_CASE("A fix is told by who made how many workloads how much faster") {
   DigestFix fix = one_commit();
   CHECK(fix_headline(fix, kRepository) == "[#4711](" + kRepository +

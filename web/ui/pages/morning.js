@@ -11,6 +11,7 @@ import { count, duration, machineName, metricName, probability, span } from "../
 
 const lookedName = "nightjar-looked";
 const newDays = 3;
+const receivers = { chat: "the chat", verdict: "the export" };
 
 /** When the reader last pressed "seen"; before the first time, the beginning of a day. */
 const lookedAt = () => localStorage.getItem(lookedName)
@@ -77,7 +78,7 @@ function forPeople({ cases, failed }) {
   if (cases.length + failed.length === 0) return note("Nothing waits for you.");
   return [cases.length > 0 && longTable(null, regressionColumns, cases),
     failed.map((m) => el("p", { class: "error" },
-      `A message to ${m.kind === "chat" ? "the chat" : "the tracker"} failed: ${m.error ?? ""} `,
+      `A message to ${receivers[m.kind] ?? "the tracker"} failed: ${m.error ?? ""} `,
       m.regression !== null && regressionLink(m.regression)))];
 }
 

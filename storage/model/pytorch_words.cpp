@@ -1,8 +1,8 @@
-#include "runner/format/pytorch_words.hpp"
+#include "storage/model/pytorch_words.hpp"
 
 #include <utility>
 
-namespace nightjar::runner {
+namespace nightjar {
 namespace {
 
 constexpr std::pair<std::string_view, std::string_view> kWords[] = {{"fp32", "float32"},
@@ -25,4 +25,4 @@ std::string word_of_ours(const std::string& word) {
   return word;
 }
 
-}  // namespace nightjar::runner
+}  // namespace nightjar
