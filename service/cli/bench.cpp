@@ -23,7 +23,12 @@ Measurement numbers_in(Measured measured) {
   return {std::move(measured.values)};
 }
 
-}  // namespace
+Measured values_of(const Ran& ran, const BisectOptions& options, const fs::path& folder) {
+  if (!ran.counted) return measured_values(options.source, folder, ran.output);
+  if (!ran.counted->problem.empty()) return {{}, ran.counted->problem};
+  const std::string what = "instructions";
+  return {{{what, what, Direction::lower_is_better, ran.counted->value, ""}}, ""};
+}
 
 Measurement measurement_of(const Ran& ran, const BisectOptions& options, const fs::path& folder,
                            const std::string& missing) {
@@ -37,12 +42,23 @@ Measurement measurement_of(const Ran& ran, const BisectOptions& options, const f
   if (seeks_failures(options))
     return {{{"", "", Direction::lower_is_better, process.fine() ? 0.0 : 1.0, ""}}};
   if (process.timed_out) return lost(process.describe());
-  if (process.fine()) return numbers_in(measured_values(options.source, folder, ran.output));
+  if (process.fine()) return numbers_in(values_of(ran, options, folder));
   const bool is_missing =
       process.exit_code == 127 || process.output.find("No such file") != std::string::npos;
   Measurement broken = lost(process.describe(), true);
   broken.advice = "; " + (is_missing ? missing : "exit code 125 says that it cannot be tested");
   return broken;
+}
+
+}  // namespace
+
+Measurement measure_once(const BisectOptions& options, const WorkPlace& work,
+                         const std::string& missing, std::stop_token stop) {
+  const Ran ran = options.counter ? run_counted(*options.counter, options.measure, work,
+                                                options.timeout_seconds, std::move(stop))
+                                  : run_command(options.measure, work, options.timeout_seconds,
+                                                std::move(stop));
+  return measurement_of(ran, options, work.folder, missing);
 }
 
 TemporaryFolder::TemporaryFolder(const std::string& wanted_for) {

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -38,10 +39,10 @@ class Bench {
   std::map<std::string, std::string> made_;  // by position: empty, or why it is untestable
 };
 
-// What one run of the measure in `folder` says. Throws runner::Stopped. `missing`: the advice where
-// the measure did not find a file.
-Measurement measurement_of(const Ran& ran, const BisectOptions& options,
-                           const std::filesystem::path& folder, const std::string& missing);
+// Runs the measure once. Throws runner::Stopped. `missing`: the advice where the measure did not
+// find a file.
+Measurement measure_once(const BisectOptions& options, const WorkPlace& work,
+                         const std::string& missing, std::stop_token stop);
 
 // A folder where TMPDIR says, or the system; removed with all that is in it.
 class TemporaryFolder {

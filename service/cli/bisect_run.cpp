@@ -21,6 +21,11 @@ void require_source(const BisectOptions& options) {
     throw BadInput(
         "cannot search with --find broken for a number: a run passes or fails by its exit status; "
         "leave --measure-file, --value, --measure-format and --only out");
+  if (options.counter &&
+      (!source.is_last_line() || !options.only.empty() || seeks_failures(options)))
+    throw BadInput(
+        "cannot count instructions with --metric instructions and read another number: leave "
+        "--measure-file, --value, --measure-format, --only and --find broken out");
   if (!source.value.empty() && !source.format.empty())
     throw BadInput(
         "--value and --measure-format exclude each other: one is a place in any JSON "
@@ -60,7 +65,8 @@ int bisect_run(const BisectOptions& options, std::stop_token stop) {
                         options.source.file,
                         options.source.value,
                         options.source.format,
-                        options.only};
+                        options.only,
+                        metric_word(options)};
   auto commits = repository.range(name.good, name.bad, options.paths);
   commits.insert(commits.begin(), name.good);
   KeptSearch kept(options.state, name, repository.git_folders());

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "service/cli/instructions.hpp"
 #include "service/cli/measured_values.hpp"
 
 namespace nightjar::cli {
@@ -16,6 +18,8 @@ struct BisectOptions {
   std::string good, bad;  // revisions, or versions
   std::string measure;    // gives a number where `source` says, or fails; 125: untestable
   MeasureSource source;
+  // Its instructions are the number, and what it prints is not read. Empty: it gives the number.
+  std::optional<InstructionCounter> counter;
   std::vector<std::string> only;   // globs of the benchmarks that count; empty: all
   std::string build;               // once a commit; failure: untestable. Empty: nothing to build
   std::vector<std::string> paths;  // only commits that changed one of them; empty: all commits
@@ -40,6 +44,10 @@ inline bool prefers_more(const BisectOptions& options) {
 }
 inline std::string direction_word(const BisectOptions& options) {
   return prefers_more(options) ? "higher" : "lower";
+}
+// What is measured, and how: the counts of two machines may differ in that.
+inline std::string metric_word(const BisectOptions& options) {
+  return options.counter ? "instructions by " + options.counter->way() : "number";
 }
 // True if what is searched for makes the measured number smaller.
 inline bool seeks_less(const BisectOptions& options) {

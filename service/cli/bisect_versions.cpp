@@ -24,10 +24,9 @@ class VersionEnvironments : public Bench {
   Measurement measure(const std::string& version) override {
     prepare({version});
     if (!problem(version).empty()) return {{}, problem(version)};
-    const WorkPlace work = work_of(version);
-    return measurement_of(run_command(options_.measure, work, options_.timeout_seconds, stop_),
-                          options_, work.folder,
-                          "it runs in this folder, with the version's environment first in PATH");
+    return measure_once(options_, work_of(version),
+                        "it runs in this folder, with the version's environment first in PATH",
+                        stop_);
   }
 
  private:
@@ -66,6 +65,7 @@ int bisect_versions(const BisectOptions& options, const UvOptions& uv_options,
   name.value = options.source.value;
   name.measure_format = options.source.format;
   name.only = options.only;
+  name.metric = metric_word(options);
   name.package = options.package;
   name.python = uv_options.python;
   KeptSearch kept(options.state, name, {});

@@ -52,7 +52,8 @@ struct Commands {
   ServiceCommands service;
   DescribeProgram describing;
   bool json_version = false;
-  std::string threshold = "7%", direction = "lower", fail_on, sort = "name", at_least;
+  std::string threshold = "7%", direction = "lower", fail_on, sort = "name", at_least,
+              metric = "number";
   std::vector<std::string> thresholds;  // of `compare`: for all metrics, or "GLOB=SHARE"
   CLI::App *detect_command, *compare_command, *bisect_command, *run_command, *versions_command,
       *verify_command, *summary_command, *repeat_command, *profile_diff_command;
@@ -226,6 +227,12 @@ struct Commands {
         .add_option("--measure-format", bisect.source.format,
                     "benchmark program that wrote it (recognised by its content)")
         ->check(CLI::IsMember(bench_formats()));
+    command
+        .add_option("--metric", metric,
+                    "number: what --measure gives; instructions: how many of them it and its "
+                    "children execute in user\nspace, by the CPU's counters or by valgrind")
+        ->check(CLI::IsMember({"number", "instructions"}))
+        ->capture_default_str();
     command.add_option("--only", bisect.only, "benchmarks that count; a glob, repeatable")
         ->allow_extra_args(false);
   }
@@ -334,6 +341,10 @@ struct Commands {
     if (const auto code = describing.run(app)) return *code;
     if (*repeat_command) return cli::repeat(repeat);
     if (*summary_command) return cli::summary(summary);
+    if (metric == "instructions") {
+      bisect.counter = find_instruction_counter();
+      say(stderr, "counting %s\n", metric_word(bisect).c_str());
+    }
     const runner::StopOnSignal stop;
     if (*versions_command) return bisect_versions(bisect, uv, stop.token());
     return bisect_run(bisect, stop.token());

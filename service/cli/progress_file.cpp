@@ -29,15 +29,17 @@ json name_json(const SearchName& name) {
           {"value", name.value},
           {"measure-format", name.measure_format},
           {"only", name.only},
+          {"metric", name.metric},
           {"package", name.package},
           {"python", name.python}};
 }
 
 // Files of earlier versions lack what could not be chosen then.
 json stored_name(const json& root) {
-  json name{{"direction", "lower"},  {"find", "worse"}, {"path", json::array()},
-            {"measure-file", ""},    {"value", ""},     {"measure-format", ""},
-            {"only", json::array()}, {"package", ""},   {"python", ""}};
+  json name{{"direction", "lower"},  {"find", "worse"},    {"path", json::array()},
+            {"measure-file", ""},    {"value", ""},        {"measure-format", ""},
+            {"only", json::array()}, {"metric", "number"}, {"package", ""},
+            {"python", ""}};
   name.update(root.at("search"));
   return name;
 }

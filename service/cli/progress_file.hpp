@@ -18,6 +18,7 @@ struct SearchName {
   std::vector<std::string> paths = {};
   std::string measure_file = {}, value = {}, measure_format = {};
   std::vector<std::string> only = {};
+  std::string metric = "number";
   std::string package = {}, python = {};  // of a search over versions
   bool operator==(const SearchName&) const = default;
 };

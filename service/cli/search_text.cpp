@@ -6,6 +6,7 @@
 
 #include "service/cli/quantity_text.hpp"
 #include "service/cli/search_report.hpp"
+#include "service/cli/shell.hpp"
 
 namespace nightjar::cli {
 namespace {
@@ -34,21 +35,10 @@ std::string certainty_text(double probability) {
   return probability > .999 ? "over 99.9 %" : percent_text(probability);
 }
 
-// For a shell, if it holds anything but what names of folders usually do.
-std::string quoted(const std::string& path) {
-  const bool plain = std::all_of(path.begin(), path.end(), [](unsigned char c) {
-    return std::isalnum(c) || std::string("/._-+~").find(static_cast<char>(c)) != std::string::npos;
-  });
-  if (plain) return path;
-  std::string text = "'";
-  for (const char c : path) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
 std::string show_command(const ReportedStep& step, const SearchReport& report) {
   if (!report.options.package.empty())
     return "uv pip install " + report.options.package + "==" + step.commits.front();
-  const std::string git = "git -C " + quoted(report.options.repository.string());
+  const std::string git = "git -C " + quoted_for_shell(report.options.repository.string());
   if (step.commits.size() == 1) return git + " show " + step.commits[0].substr(0, 12);
   return git + " log -p " + step.commits.front().substr(0, 12) + "^.." +
          short_name(step.commits.back());
@@ -144,9 +134,9 @@ std::string advice(const SearchReport& report) {
       });
   if (into_merge)
     return "to go on in what the merge brought: the same command " +
-           (report.is_one_of_several
-                ? "for this benchmark alone: --only " + quoted(report.subject->benchmark) + " "
-                : std::string("with ")) +
+           (report.is_one_of_several ? "for this benchmark alone: --only " +
+                                           quoted_for_shell(report.subject->benchmark) + " "
+                                     : std::string("with ")) +
            "--into-merges\n";
   if (report.outcome == SearchOutcome::inconclusive &&
       static_cast<int>(report.runs) >= report.options.max_runs)
@@ -154,7 +144,7 @@ std::string advice(const SearchReport& report) {
            std::to_string(2 * report.options.max_runs) +
            (!report.options.state.empty() ? ""
             : report.kept.empty()         ? ", from the beginning"
-                                          : " --state " + quoted(report.kept.string())) +
+                                          : " --state " + quoted_for_shell(report.kept.string())) +
            "\n";
   return "";
 }

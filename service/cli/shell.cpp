@@ -1,5 +1,7 @@
 #include "service/cli/shell.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <unistd.h>
 
 #include "storage/base/git_process.hpp"
@@ -34,6 +36,16 @@ Ran run_command(const std::string& command, const WorkPlace& place, double timeo
       {}};
   ran.output = std::move(ran.process.protocol);
   return ran;
+}
+
+std::string quoted_for_shell(const std::string& text) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) || std::string("/._-+~").find(static_cast<char>(c)) != std::string::npos;
+  });
+  if (plain) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 }  // namespace nightjar::cli

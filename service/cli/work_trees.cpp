@@ -105,9 +105,10 @@ Measurement WorkTrees::measure(const std::string& commit) {
   if (!problem(commit).empty()) return {{}, problem(commit)};
   const WorkPlace work = work_of(commit);
   if (!options_.source.file.empty()) remove_result(options_.source.file, work.folder);
-  return measurement_of(
-      run_command(options_.measure, work, options_.timeout_seconds, stop_), options_, work.folder,
-      "it runs in a work tree of the commit: name a script that is elsewhere by its absolute path");
+  return measure_once(
+      options_, work,
+      "it runs in a work tree of the commit: name a script that is elsewhere by its absolute path",
+      stop_);
 }
 
 }  // namespace nightjar::cli

@@ -3,13 +3,14 @@ run."""
 
 import importlib.util
 import json
+import os
 import shutil
 import subprocess
 import sys
 
 import pytest
 
-from cli_test import bisect, git
+from cli_test import bisect, git, nightjar
 
 COMMITS, CULPRIT = 9, 6
 # 20 ms, and ten times as much from the culprit on: a busy machine must not hide it.
@@ -113,6 +114,7 @@ def test_options_that_exclude_each_other_are_one_clear_line(repository):
     for arguments, words in [
             (["--value", "a", "--measure-format", "perf"], "exclude each other"),
             (["--find", "broken", "--value", "a"], "passes or fails"),
+            (["--metric", "instructions", "--measure-file", "a"], "read another number"),
             (["--value", "a..b"], "empty step")]:
         done = search(repository, *arguments, measure="echo 1")
         assert done.returncode == 2 and words in done.stderr, done.stderr
@@ -269,3 +271,39 @@ def test_a_benchmark_program_that_is_here_finds_the_culprit(repository, tmp_path
     assert [step["commits"] for step in answer["culprits"]] == [
         [git(repository, "rev-parse", f"HEAD~{COMMITS - 1 - CULPRIT}")]]
     assert answer["unit"] == unit
+
+
+# What is printed counts nothing, and what a child does counts.
+COUNTED = ("""awk 'BEGIN { getline n < "n"; most = 2e4 + 4e3 * (n >= 6); while (i < most) i++ }' """
+           "| cat; echo $$")
+
+
+def test_instructions_find_a_culprit_whatever_the_measure_prints(repository, tmp_path):
+    options = ["--metric", "instructions", "--state", tmp_path / "state.json"]
+    done = search(repository, *options, "--json", measure=COUNTED)
+    if done.returncode == 2 and "cannot count instructions" in done.stderr:
+        pytest.skip(done.stderr)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    culprit, = answer["culprits"]
+    assert culprit["commits"] == [git(repository, "rev-parse", f"HEAD~{COMMITS - 1 - CULPRIT}")]
+    assert (answer["benchmark"], answer["unit"]) == ("instructions", "instructions")
+    # A loop of awk takes some instructions, and a process that starts does not take millions.
+    assert 1e5 < culprit["before"]["location"] < 3e7
+    # What another way counts is no part of the same search.
+    other = search(repository, "--state", tmp_path / "state.json", measure=COUNTED)
+    assert other.returncode == 2 and "another search, whose --metric" in other.stderr
+    lost = search(repository, "--metric", "instructions", measure="exit 3")
+    assert lost.returncode == 3 and "exit code 3" in lost.stderr, lost.stderr
+
+
+def test_without_anything_that_counts_instructions_one_line_says_so(repository, tmp_path):
+    for program in ("git", "sh"):
+        (tmp_path / program).symlink_to(shutil.which(program))
+    done = nightjar("bisect", "run", "--repo", repository, "--good", "HEAD~1", "--bad", "HEAD",
+                    "--measure", "true", "--metric", "instructions", "--max-runs", "10",
+                    env={**os.environ, "PATH": str(tmp_path)})
+    if "counting instructions by counters" in done.stderr:
+        pytest.skip("the counters of this CPU are there")
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
+    assert "no counter of this CPU" in done.stderr and "install valgrind" in done.stderr
