@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <iterator>
 #include <map>
 #include <stdexcept>
@@ -10,6 +11,8 @@
 #include "service/cli/history/asv_file.hpp"
 #include "service/cli/history/reading.hpp"
 #include "service/cli/metric_direction.hpp"
+#include "service/cli/series_order.hpp"
+#include "storage/base/foreign_number.hpp"
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/json_io.hpp"
 
@@ -65,8 +68,26 @@ BenchFile hyperfine(const json& root) {
   return file;
 }
 
+const json& object_in(const json& object, const char* key) {
+  static const json kNone = json::object();
+  const auto found = object.find(key);
+  return found != object.end() && found->is_object() ? *found : kNone;
+}
+
+// The folder may be no repository, and its files may have changes that no commit has.
+void take_commit(BenchFile& file, const json& root) {
+  const json& info = object_in(root, "commit_info");
+  const auto dirty = info.find("dirty");
+  const bool is_changed = dirty == info.end() || !dirty->is_boolean() || dirty->get<bool>();
+  file.date = date_in(text_in(root, "datetime"));
+  if (is_changed || !date_in(text_in(info, "time"))) return;
+  file.commit = text_in(info, "id");
+  file.date = date_in(text_in(info, "time"));
+}
+
 BenchFile pytest_benchmark(const json& root) {
   BenchFile file{"pytest-benchmark", {}};
+  take_commit(file, root);
   for (const json& one : root["benchmarks"]) {
     const std::string full = text_in(one, "fullname");
     BenchValue value{
@@ -83,7 +104,8 @@ BenchFile pytest_benchmark(const json& root) {
 // there. Rates stand beside the time.
 class GoogleBenchmark {
  public:
-  explicit GoogleBenchmark(const json& root) {
+  explicit GoogleBenchmark(const json& root)
+      : date_(date_in(text_in(object_in(root, "context"), "date"))) {
     for (const json& one : root["benchmarks"])
       if (text_in(one, "run_type") != "aggregate") add(one);
     if (values_.empty())
@@ -93,6 +115,7 @@ class GoogleBenchmark {
   BenchFile file() const {
     BenchFile file{"Google Benchmark", {}};
     for (const auto& [name, value] : values_) file.values.push_back(value);
+    file.date = date_;
     return file;
   }
 
@@ -121,6 +144,7 @@ class GoogleBenchmark {
     return values_.try_emplace(name, BenchValue{name, unit, direction, {}, true, ""}).first->second;
   }
 
+  const std::optional<Time> date_;
   std::map<std::string, BenchValue> values_;
 };
 
@@ -202,6 +226,10 @@ bool is_asv(const json& root) {
 // Which of a benchmark's samples are of one process, the file does not say.
 std::optional<BenchFile> asv(const json& root) {
   BenchFile file{"asv", {}};
+  file.commit = text_in(root, "commit_hash");
+  if (const auto milliseconds = sample_in(root, "date"))
+    file.date =
+        nearest_time(std::chrono::milliseconds(clamped_integer<std::int64_t>(*milliseconds)));
   std::vector<std::string> left_out;
   try {
     for (const AsvOutcome& outcome : asv_outcomes(root, left_out))

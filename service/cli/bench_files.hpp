@@ -1,5 +1,6 @@
 // Result files of benchmark programs: hyperfine, pytest-benchmark, Google Benchmark, JMH,
-// Criterion, Catch2, asv and `perf stat -j`. Used by `compare` and `bisect run`.
+// Criterion, Catch2, asv and `perf stat -j`. Used by `compare`, `detect`
+// and `bisect run`.
 #pragma once
 
 #include <filesystem>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "storage/model/metric.hpp"
+#include "storage/model/time.hpp"
 
 namespace nightjar::cli {
 
@@ -26,6 +28,10 @@ struct BenchValue {
 struct BenchFile {
   std::string_view program;  // "hyperfine"
   std::vector<BenchValue> values;
+  // What was measured, if the file says it: the commit's id, and when the commit was made, else
+  // when it was measured. A commit with changes that are not committed is none.
+  std::string commit = {};
+  std::optional<Time> date = {};
 };
 
 // nullopt: it is of none of these programs. `path` names what Criterion's files do not. A benchmark

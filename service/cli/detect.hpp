@@ -1,15 +1,19 @@
-// `nightjar detect`: the change points of a series in a CSV file.
+// `nightjar detect`: the change points of a series in a CSV file, or of each benchmark in the
+// result files of benchmark programs.
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <vector>
 
-#include "bisect/change_points.hpp"
+#include "storage/model/metric.hpp"
 
 namespace nightjar::cli {
 
 struct DetectOptions {
-  std::filesystem::path file;
-  bisect::DetectionPolicy policy;
+  std::vector<std::filesystem::path> files;
+  double threshold = .07;
+  std::optional<Direction> direction;  // none: as the file says, or lower
   bool fail_on_worse = false;
   bool json = false;
 };

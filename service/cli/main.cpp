@@ -80,7 +80,8 @@ struct Commands {
   }
 
   void add_detect() {
-    detect_command = app.add_subcommand("detect", "Change points of a series");
+    detect_command =
+        app.add_subcommand("detect", "Change points of a series, or of benchmarks in result files");
     detect_command->footer(
         "Example: since when has the parser been slow?\n"
         "  nightjar detect series.csv\n"
@@ -89,10 +90,15 @@ struct Commands {
         "last change did, measure before and after it and use `nightjar compare --fail-on worse`.\n"
         "Rows are `position,value`; a first line that says so may be left out. Positions that are "
         "all numbers\n"
-        "are sorted; others, such as commits or dates, are taken in the order of the file.");
+        "are sorted; others, such as commits or dates, are taken in the order of the file.\n"
+        "Several files are what hyperfine, pytest-benchmark, Google Benchmark, Criterion, JMH, "
+        "Catch2, asv or\n"
+        "perf stat wrote at one position each. If all have a date, that is their order; else they "
+        "are taken as given.");
     detect_command
-        ->add_option("file", detect.file,
-                     "CSV: position,value; rows of one position are its runs; - for standard input")
+        ->add_option("files", detect.files,
+                     "CSV: position,value; rows of one position are its runs; - for standard "
+                     "input; or result\nfiles of a benchmark program, or folders of them")
         ->required();
     detect_command->add_option("--threshold", threshold, "smallest change to report")
         ->capture_default_str();
@@ -325,12 +331,14 @@ struct Commands {
     if (json_version)
       throw BadInput(
           "--json before a command goes with --version alone; write it behind the command");
-    detect.policy.threshold = bisect.threshold = share(threshold);
+    detect.threshold = bisect.threshold = share(threshold);
     const CLI::App* search_command = *versions_command ? versions_command : run_command;
     if (search_command->count("--direction") > 0) bisect.direction = direction;
     if (seeks_failures(bisect) && search_command->count("--threshold") == 0)
       bisect.threshold = kLeastRiseOfFailures;
-    if (direction == "higher") detect.policy.direction = Direction::higher_is_better;
+    if (detect_command->count("--direction") > 0)
+      detect.direction =
+          direction == "higher" ? Direction::higher_is_better : Direction::lower_is_better;
     detect.fail_on_worse = compare.fail_on_worse = fail_on == "worse";
     if (*detect_command) return cli::detect(detect);
     if (*compare_command) return run_compare();

@@ -3,14 +3,13 @@
 #include <algorithm>
 
 #include "service/cli/failure.hpp"
-#include "service/cli/model_results.hpp"
 #include "service/cli/series_rows.hpp"
 
 namespace nightjar::cli {
 
-Series read_series(const std::filesystem::path& file) {
+Series parse_series(const std::string& text, const std::filesystem::path& file) {
   const std::string attempt = "cannot read the series " + file.string();
-  SeriesRows read = series_rows(read_text(file), attempt);
+  SeriesRows read = series_rows(text, attempt);
   std::vector<PositionName> names;
   for (const SeriesRow& row : read.rows) names.push_back({row.line, row.position});
   const PositionOrder order = position_order(names, attempt);

@@ -135,8 +135,9 @@ std::chrono::minutes take_zone(std::string& text) {
   return ahead ? offset : -offset;
 }
 
-// ISO 8601 with hyphens. Without a time it is midnight, without a zone UTC.
-std::optional<Time> date_key(std::string_view text) {
+}  // namespace
+
+std::optional<Time> date_in(std::string_view text) {
   if (!looks_like_date(text)) return std::nullopt;
   std::string whole(text);
   const std::chrono::minutes offset = take_zone(whole);
@@ -146,6 +147,8 @@ std::optional<Time> date_key(std::string_view text) {
   const auto time = parse_rfc3339(whole + "Z");
   return time ? std::optional(*time - offset) : std::nullopt;
 }
+
+namespace {
 
 // 03/04/2026, 3.4.2026: the day may come first, or the month.
 bool is_ambiguous_date(std::string_view text) {
@@ -176,7 +179,7 @@ class Order {
                                 "write it as 2026-04-03");
     if (all([](const auto& text) { return looks_like_date(text); }) || some_dates())
       return sorted<Time>(PositionKind::dates, keys<Time>([&](const PositionName& name) {
-                            const auto key = date_key(name.text);
+                            const auto key = date_in(name.text);
                             if (!key) throw no_date(name);
                             return *key;
                           }));

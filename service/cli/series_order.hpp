@@ -1,8 +1,12 @@
-// The order of time of a series' positions. Used by `read_series`.
+// The order of time of a series' positions. Used by series_file.hpp.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "storage/model/time.hpp"
 
 namespace nightjar::cli {
 
@@ -25,5 +29,9 @@ struct PositionOrder {
 // Throws BadInput that begins with `attempt` and names the line where the order is ambiguous:
 // 3.9 and 3.10 in an order that fits neither decimals nor versions, 03/04/2026, a word among dates.
 PositionOrder position_order(const std::vector<PositionName>& names, const std::string& attempt);
+
+// An ISO date with hyphens, with or without a time of day. Without one it is midnight, without a
+// zone UTC. nullopt: it is none.
+std::optional<Time> date_in(std::string_view text);
 
 }  // namespace nightjar::cli

@@ -1,4 +1,4 @@
-// Rows of a series in the dialects of CSV that people have. Used by `read_series`.
+// Rows of a series in the dialects of CSV that people have. Used by series_file.hpp.
 #pragma once
 
 #include <string>

@@ -145,3 +145,30 @@ TEST_CASE("a benchmark without a number says what its program said, and other fi
                            R"({"items":[]})", R"({"results":[]})", R"({"benchmarks":[{}]})"})
     CHECK_FALSE(read_bench_file("x.json", text));
 }
+
+TEST_CASE("a result file says which commit it measured, or when, as far as it knows") {
+  struct Case {
+    const char *text, *commit, *date;
+  };
+  const Case cases[] = {
+      {R"({"benchmarks":[{"stats":{}}],"datetime":"2026-11-29T14:15:00.250000+00:00",
+           "commit_info":{"id":"c0ffee","time":"2026-11-01T12:00:00+02:00","dirty":false}})",
+       "c0ffee", "2026-11-01T10:00:00Z"},
+      {R"({"benchmarks":[{"stats":{}}],"datetime":"2026-11-29T14:15:00",
+           "commit_info":{"id":"c0ffee","time":"2026-11-01T12:00:00+02:00","dirty":true}})",
+       "", "2026-11-29T14:15:00Z"},
+      {R"({"context":{"date":"2026-11-29T14:15:00-05:00"},"benchmarks":[{"name":"b"}]})", "",
+       "2026-11-29T19:15:00Z"},
+      {R"({"commit_hash":"c0ffee","date":1793534400000,"results":{"t.time_a":1}})", "c0ffee",
+       "2026-11-01T12:00:00Z"},
+      {R"({"commit_hash":"c0ffee","date":1e300,"results":{"t.time_a":1}})", "c0ffee",
+       "9999-12-31T23:59:59.999000Z"},
+      {R"({"results":[{"command":"ls","times":[1]}]})", "", ""}};
+  for (const Case& one : cases) {
+    INFO(one.text);
+    const auto file = read_bench_file("x.json", one.text);
+    REQUIRE(file);
+    CHECK(file->commit == one.commit);
+    CHECK((file->date ? to_rfc3339(*file->date) : "") == one.date);
+  }
+}

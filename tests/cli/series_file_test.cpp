@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "service/cli/failure.hpp"
+#include "service/cli/model_results.hpp"
 
 using namespace nightjar::cli;
 using Catch::Contains;
@@ -23,7 +24,8 @@ class File {
 };
 
 Series series_of(const std::string& text) {
-  return read_series(File(text).path());
+  const File file(text);
+  return parse_series(read_text(file.path()), file.path());
 }
 
 }  // namespace

@@ -489,6 +489,79 @@ def test_detect_reads_standard_input_and_commits_as_positions(tmp_path):
     assert f"{999 - 30:x}e" in nightjar("detect", "-", input=text).stdout
 
 
+def results(folder, shown, names="{:02}.json"):
+    """Twenty files of two benchmarks, of which `slow` takes more from the 13th on."""
+    folder.mkdir()
+    noise = random.Random(5)
+    files = []
+    for number in range(20):
+        files.append(folder / names.format(number))
+        files[-1].write_text(json.dumps(shown(number, {
+            name: level * noise.lognormvariate(0, .01)
+            for name, level in (("even", 3), ("slow", 5 if number < 12 else 7))})))
+    return files
+
+
+def test_detect_makes_series_of_what_benchmark_programs_write(tmp_path):
+    def hyperfine(_, values):
+        return {"results": [{"command": name, "times": [9 * value, value, value]}
+                            for name, value in values.items()]}
+    files = results(tmp_path / "h", hyperfine)
+    answer = json.loads(nightjar("detect", *files, "--json").stdout)
+    even, slow = answer["benchmarks"]
+    assert even["benchmark"] == "even" and even["changes"] == []
+    assert (slow["benchmark"], slow["unit"], slow["direction"]) == ("slow", "s", "lower")
+    assert (slow["positions"], slow["points"], slow["order"]) == (20, 20, "file")
+    change, = slow["changes"]
+    assert (change["position"], change["verdict"]) == (str(files[12]), "worse")
+    text = nightjar("detect", *files, "--fail-on", "worse")
+    assert text.returncode == 1 and "slow (s):\n" in text.stdout
+    assert "1 did not change: even\n" in text.stdout
+    assert nightjar("detect", *files, "--fail-on", "worse", "--direction",
+                    "higher").returncode == 0
+    few = nightjar("detect", *files[:3]).stdout
+    assert "2 have too few positions to tell" in few and few.endswith(": even, slow\n")
+
+
+def test_detect_orders_result_files_by_their_dates_and_commits(tmp_path):
+    def asv(number, values):
+        return {"commit_hash": f"{99 - number}0ffee", "date": 1_793_534_400_000 + 1000 * number,
+                "results": {f"b.{'track' if name == 'slow' else 'time'}_{name}": value
+                            for name, value in values.items()}}
+    files = results(tmp_path / "asv", asv, "{}.json")
+    (tmp_path / "asv" / "machine.json").write_text('{"machine": "m"}')
+    again = tmp_path / "asv" / "again.json"
+    again.write_text(files[12].read_text())
+    for arguments in ([tmp_path / "asv"], [again, *reversed(files)]):
+        answer = json.loads(nightjar("detect", *arguments, "--json").stdout)
+        _, slow = answer["benchmarks"]
+        assert (slow["positions"], slow["points"], slow["order"]) == (20, 21, "dates")
+        change, = slow["changes"]
+        # Nobody says which way a tracked number is better.
+        assert (change["position"], change["verdict"]) == ("870ffee", "changed")
+    assert nightjar("detect", tmp_path / "asv", "--fail-on", "worse").returncode == 0
+    assert nightjar("detect", tmp_path / "asv", "--fail-on", "worse", "--direction",
+                    "lower").returncode == 1
+
+
+def test_detect_says_which_benchmark_or_file_is_no_part_of_a_series(tmp_path):
+    def google(number, values):
+        unit = "ns" if number < 12 else "us"
+        return {"context": {}, "benchmarks": [
+            {"name": "even", "real_time": values["even"] * (1000 if unit == "ns" else 1),
+             "time_unit": unit},
+            {"name": "slow", "real_time": values["slow"], "time_unit": "" if number else "cycles"},
+            {"name": "zero", "real_time": 0, "time_unit": "ns"}]}
+    files = results(tmp_path / "g", google)
+    answer = json.loads(nightjar("detect", *files, "--json").stdout)
+    assert [(one["benchmark"], one["unit"], one["changes"]) for one in answer["benchmarks"]] == [
+        ("even", "ns", [])]
+    assert [one["benchmark"] for one in answer["left_out"]] == ["slow", "zero"]
+    (tmp_path / "a.csv").write_text("1,2\n")
+    refused = nightjar("detect", files[0], tmp_path / "a.csv")
+    assert refused.returncode == 2 and "a.csv as one of several files" in refused.stderr
+
+
 @pytest.mark.parametrize("text", [
     "", "a,b\n1,2\n", "position,value\n1\n", "position,value\n1,x\n", "position,value\n1,-2\n",
     "position,value\n1,nan\n", "1,2,3\n"])
