@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "bisect/detection.hpp"
+#include "service/cli/badge.hpp"
 #include "service/cli/compare_text.hpp"
 #include "service/cli/failure.hpp"
 #include "storage/base/terminal.hpp"
@@ -156,6 +157,17 @@ void write_for_github(const ComparedMetrics& compared, bool are_errors) {
                              ", which $GITHUB_STEP_SUMMARY names");
 }
 
+BadgeCounts counts_of(const ComparedMetrics& compared) {
+  BadgeCounts counts{.all = static_cast<int>(compared.rows.size())};
+  for (const ComparedRow& row : compared.rows) {
+    counts.worse += row.verdict == "worse";
+    counts.better += row.verdict == "better";
+    counts.same += row.verdict == "same";
+  }
+  for (const OneSided& one : compared.lost) counts.failed += one.failed;
+  return counts;
+}
+
 void write_compared(const ComparedMetrics& compared, const CompareOptions& options) {
   if (options.format == "github") return write_for_github(compared, options.fail_on_worse);
   const auto text = options.format == "json"       ? compared_json(compared)
@@ -183,6 +195,7 @@ bool ComparedMetrics::lost_any() const {
 }
 
 int compare(const CompareOptions& options) {
+  require_place_for_badge(options.badge);
   const MetricsSide control = read_side(options.control), treatment = read_side(options.treatment);
   ComparedMetrics compared;
   for (const auto& [metric, values] : control.values)
@@ -207,6 +220,7 @@ int compare(const CompareOptions& options) {
   add_unknown(compared.not_judged, compared.rows);
   if (compared.rows.empty() && !any_failed && compared.not_judged.empty())
     throw BadInput("cannot compare: no metric is in the files of both sides");
+  write_badge(options.badge, badge_of(counts_of(compared)));
   arrange(compared.rows, options);
   write_compared(compared, options);
   return (compared.lost_any() || compared.any_is("worse")) && options.fail_on_worse ? 1 : 0;

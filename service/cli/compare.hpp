@@ -23,6 +23,7 @@ struct CompareOptions {
   bool only_changed = false;       // list no metric that stayed the same
   bool by_size = false;            // list the largest changes first, not by name
   bool fail_on_worse = false;
+  std::filesystem::path badge = {};  // file to write one to, see badge.hpp; empty: none
 };
 
 // Prints the table, and what is on one side only; returns 1 if something is worse, or runs no

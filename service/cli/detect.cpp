@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <string>
 
+#include "service/cli/badge.hpp"
 #include "service/cli/detect_text.hpp"
+#include "service/cli/quantity_text.hpp"
 #include "service/cli/result_series.hpp"
 #include "storage/base/terminal.hpp"
 #include "storage/model/json.hpp"
@@ -27,6 +29,26 @@ struct JudgedSeries {
             (levels.whole_counts && levels.whole->worse));
   }
 };
+
+// Each series counts with its newest change. A single one names it.
+Badge badge_for(const std::vector<JudgedSeries>& judged) {
+  BadgeCounts counts{.all = static_cast<int>(judged.size())};
+  for (const JudgedSeries& one : judged) {
+    const auto& changes = one.found.levels.changes;
+    const bool is_known = one.series.direction != Direction::unknown;
+    counts.same += changes.empty() && !one.is_too_short();
+    counts.worse += !changes.empty() && is_known && changes.back().worse;
+    counts.better += !changes.empty() && is_known && !changes.back().worse;
+  }
+  Badge badge = badge_of(counts);
+  if (counts.all == 1 && counts.worse + counts.better == 1) {
+    const Series& series = judged[0].series;
+    const bisect::Change& newest = judged[0].found.levels.changes.back();
+    badge.message = signed_percent(newest.ratio.ratio) + " at " +
+                    series.names[static_cast<std::size_t>(newest.position)];
+  }
+  return badge;
+}
 
 // What the user chose comes before what the file says.
 JudgedSeries judge_series(Series series, const DetectOptions& options) {
@@ -108,9 +130,11 @@ void print_all(const std::vector<JudgedSeries>& judged, const SeriesSet& set,
 }  // namespace
 
 int detect(const DetectOptions& options) {
+  require_place_for_badge(options.badge);
   SeriesSet set = read_series_set(options.files);
   std::vector<JudgedSeries> judged;
   for (Series& series : set.series) judged.push_back(judge_series(std::move(series), options));
+  write_badge(options.badge, badge_for(judged));
   print_all(judged, set, options);
   const bool worse = std::any_of(judged.begin(), judged.end(),
                                  [](const JudgedSeries& one) { return one.is_worse(); });

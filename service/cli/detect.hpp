@@ -16,6 +16,7 @@ struct DetectOptions {
   std::optional<Direction> direction;  // none: as the file says, or lower
   bool fail_on_worse = false;
   bool json = false;
+  std::filesystem::path badge = {};  // file to write one to, see badge.hpp; empty: none
 };
 
 // Prints the changes, and the places in which none could have been seen. Returns 1 if one of them

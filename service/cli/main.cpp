@@ -79,6 +79,10 @@ struct Commands {
         ->check(CLI::IsMember({"worse"}));
   }
 
+  static void add_badge(CLI::App& command, std::filesystem::path& file) {
+    command.add_option("--badge", file, "file for a badge, as shields.io's endpoint reads it");
+  }
+
   void add_detect() {
     detect_command =
         app.add_subcommand("detect", "Change points of a series, or of benchmarks in result files");
@@ -106,6 +110,7 @@ struct Commands {
         ->check(CLI::IsMember({"lower", "higher"}))
         ->capture_default_str();
     add_fail_on(*detect_command);
+    add_badge(*detect_command, detect.badge);
     detect_command->add_flag("--json", detect.json);
   }
 
@@ -128,6 +133,7 @@ struct Commands {
         ->capture_default_str();
     add_direction_options(*compare_command, compare.directions);
     add_fail_on(*compare_command);
+    add_badge(*compare_command, compare.badge);
     compare_command->add_option("--format", compare.format)
         ->check(CLI::IsMember({"table", "markdown", "json", "github", "junit"}))
         ->capture_default_str();

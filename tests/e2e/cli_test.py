@@ -396,6 +396,9 @@ def test_detect_fails_on_a_worsening_if_asked(tmp_path):
     assert nightjar("detect", file).returncode == 0
     assert nightjar("detect", file, "--fail-on", "worse").returncode == 1
     assert nightjar("detect", file, "--fail-on", "worse", "--direction", "higher").returncode == 0
+    nightjar("detect", file, "--badge", tmp_path / "badge.json")
+    badge = json.loads((tmp_path / "badge.json").read_text())
+    assert re.fullmatch(r"\+1\d\.\d % at 30", badge["message"]) and badge["color"] == "red"
 
 
 SPIKE = "nor can a level of fewer than 5 positions, wherever it lies: it counts as a spike"
@@ -514,7 +517,9 @@ def test_detect_makes_series_of_what_benchmark_programs_write(tmp_path):
     assert (slow["positions"], slow["points"], slow["order"]) == (20, 20, "file")
     change, = slow["changes"]
     assert (change["position"], change["verdict"]) == (str(files[12]), "worse")
-    text = nightjar("detect", *files, "--fail-on", "worse")
+    badge = tmp_path / "badge.json"
+    text = nightjar("detect", *files, "--fail-on", "worse", "--badge", badge)
+    assert json.loads(badge.read_text())["message"] == "1 of 2 worse"
     assert text.returncode == 1 and "slow (s):\n" in text.stdout
     assert "1 did not change: even\n" in text.stdout
     assert nightjar("detect", *files, "--fail-on", "worse", "--direction",
@@ -775,6 +780,14 @@ def test_compare_speaks_to_a_ci(tmp_path):
     failing = nightjar(*sides, "--format", "github", "--fail-on", "worse",
                        env=environment)
     assert failing.returncode == 1 and failing.stdout.startswith("::error ")
+    badge = tmp_path / "badge.json"
+    assert nightjar(*sides, "--only-changed", "--badge", badge).returncode == 0
+    assert json.loads(badge.read_text()) == {"schemaVersion": 1, "label": "performance",
+                                             "message": "1 of 1 worse", "color": "red"}
+    nightjar(*sides[:3], "--treatment", sides[2], "--only-changed", "--badge", badge)
+    assert json.loads(badge.read_text())["message"] == "unchanged"
+    refused = nightjar(*sides, "--badge", tmp_path / "nowhere" / "badge.json")
+    assert refused.returncode == 2 and not refused.stdout and "--badge" in refused.stderr
     suite = xml.fromstring(nightjar(*sides, "--format", "junit").stdout)
     assert suite.attrib["failures"] == "1" and suite.find("testcase/failure") is not None
     assert suite.find("testcase").attrib["name"] == "a,b: 100%"
