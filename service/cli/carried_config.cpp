@@ -48,7 +48,7 @@ std::string pattern_of(const std::string& key) {
 }
 
 bool is_carried(const ConfigEntry& entry) {
-  // Objects of LFS would be written into the user's store.
+  // Git LFS would write objects there. Their own git folders lead to it for reading.
   if (entry.key == "lfs.storage") return false;
   const auto among = [](const auto& list, const std::string& text) {
     return std::find(std::begin(list), std::end(list), text) != std::end(list);

@@ -14,6 +14,7 @@ namespace {
 
 constexpr const char* kPattern = "git";      // in the root: what is copied
 constexpr const char* kObjects = "objects";  // in the root: what all copies share
+constexpr const char* kLfs = "lfs";          // in the root: the same of Git LFS
 
 bool is_git_folder(const fs::path& folder) {
   return fs::exists(folder / "HEAD") && fs::is_directory(folder / "objects");
@@ -34,8 +35,19 @@ std::string alternate_line(const std::string& path) {
   return text + "\"\n";
 }
 
-// No hook, watcher or clean-up of the user runs in a work tree, whoever calls git there.
-std::vector<ConfigEntry> own_settings(const std::vector<ConfigEntry>& carried) {
+// Where Git LFS keeps objects, if the user chose a place: relative to the git folder, unlike other
+// paths. Empty: in the usual place, where it is found by itself.
+fs::path lfs_storage_in(const std::vector<ConfigEntry>& entries, const fs::path& git_folder) {
+  fs::path storage;
+  for (const ConfigEntry& entry : entries)
+    if (entry.key == "lfs.storage") storage = entry.value.value_or("");
+  return storage.empty() ? storage : (git_folder / storage).lexically_normal();
+}
+
+// No hook, watcher or clean-up of the user runs in a work tree, whoever calls git there. What Git
+// LFS fetches is not written into the user's store.
+std::vector<ConfigEntry> own_settings(const std::vector<ConfigEntry>& carried,
+                                      const fs::path& lfs_storage) {
   const bool extended = std::any_of(carried.begin(), carried.end(), [](const ConfigEntry& entry) {
     return entry.key.starts_with("extensions.");
   });
@@ -43,6 +55,7 @@ std::vector<ConfigEntry> own_settings(const std::vector<ConfigEntry>& carried) {
           {"core.bare", "false"},
           {"core.hookspath", "/dev/null"},
           {"core.fsmonitor", "false"},
+          {"lfs.storage", lfs_storage.string()},
           {"gc.auto", "0"},
           {"maintenance.auto", "false"}};
 }
@@ -82,12 +95,25 @@ std::string GitFolderPattern::listing(const fs::path& git_folder,
   return outcome.output;
 }
 
+// Git LFS looks for objects in the folder `lfs` beside the objects of each alternate. So a store
+// that is elsewhere needs an alternate without objects of git, whose neighbour it is.
+fs::path GitFolderPattern::lend_lfs(const fs::path& storage, const fs::path& name) const {
+  const fs::path place = root_ / "lent" / name;
+  fs::create_directories(place / "objects");
+  fs::create_directory_symlink(storage, place / "lfs");
+  return place / "objects";
+}
+
 void GitFolderPattern::borrow(const GitFolders& source, const fs::path& name) {
   const fs::path folder = root_ / kPattern / name, objects = root_ / kObjects / name / "objects";
   for (const char* made : {"refs", "info"}) fs::create_directories(folder / made);
   fs::create_directories(objects / "info");
-  std::ofstream(objects / "info/alternates")
-      << alternate_line(fs::canonical(source.common / "objects").string());
+  const std::vector<std::string> list{"config", "--list", "-z", "--includes"};
+  const auto settings = parse_config(listing(source.own, list));
+  std::string alternates = alternate_line(fs::canonical(source.common / "objects").string());
+  if (const auto storage = lfs_storage_in(settings, source.common); fs::is_directory(storage))
+    alternates += alternate_line(lend_lfs(storage, name).string());
+  std::ofstream(objects / "info/alternates") << alternates;
   fs::create_directory_symlink(objects, folder / "objects");
   copy_if_there(source.common / "shallow", folder / "shallow");
   for (const char* kept : {"attributes", "exclude", "grafts", "sparse-checkout"})
@@ -110,12 +136,11 @@ void GitFolderPattern::borrow(const GitFolders& source, const fs::path& name) {
   } else {
     std::ofstream(folder / "HEAD") << "ref: refs/heads/main\n";
   }
-  std::ofstream(folder / "config") << config_text(own_settings({}));
-  const std::vector<std::string> list{"config", "--list", "-z", "--includes"};
-  auto entries = carried(parse_config(listing(source.own, list)),
-                         parse_config(listing(folder, list)), source.base);
+  const fs::path lfs = root_ / kLfs;
+  std::ofstream(folder / "config") << config_text(own_settings({}, lfs));
+  auto entries = carried(settings, parse_config(listing(folder, list)), source.base);
   name_an_origin(entries, source.base);
-  const auto own = own_settings(entries);
+  const auto own = own_settings(entries, lfs);
   entries.insert(entries.end(), own.begin(), own.end());
   std::ofstream(folder / "config") << config_text(entries);
 }

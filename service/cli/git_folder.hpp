@@ -29,6 +29,9 @@ class GitFolderPattern {
 
  private:
   void borrow(const GitFolders& source, const std::filesystem::path& name);
+  // Returns the alternate that leads to a store of Git LFS.
+  std::filesystem::path lend_lfs(const std::filesystem::path& storage,
+                                 const std::filesystem::path& name) const;
   void borrow_modules(const std::filesystem::path& modules, const std::filesystem::path& name);
   void borrow_embedded(const std::filesystem::path& tree);
   std::string listing(const std::filesystem::path& git_folder,

@@ -200,6 +200,47 @@ def replaced(home):
     return folder, dict(measure="grep -q replaced steady && " + LEVEL)
 
 
+def grafted(home, how):
+    """Two commits that have nothing in common, but for what the user says."""
+    folder = home.history()
+    ancient = home.git(folder, "commit-tree", "main^{tree}", "-m", "ancient")
+    first = home.git(folder, "rev-parse", f"HEAD~{COMMITS - 1}")
+    if how == "grafts":
+        (folder / ".git/info/grafts").write_text(f"{first} {ancient}\n")
+    else:
+        home.git(folder, "replace", "--graft", first, ancient)
+    return folder, dict(measure="test \"$(git log --format=%s | tail -1)\" = ancient && " + LEVEL)
+
+
+def grafts(home):
+    return grafted(home, "grafts")
+
+
+def replaced_parents(home):
+    return grafted(home, "replace")
+
+
+def lfs_elsewhere(home, scope="--local", storage="../../store"):
+    """Objects of Git LFS that lie where the user said, and nowhere else."""
+    if not shutil.which("git-lfs"):
+        pytest.skip("there is no git-lfs here")
+    folder = home.path / "r"
+    home.git(home.path, "init", "-q", "-b", "main", folder)
+    home.git(folder, "lfs", "install", "--local", "--skip-repo")
+    home.git(folder, "config", scope, "lfs.storage", storage)
+    (folder / ".gitattributes").write_text("*.bin filter=lfs diff=lfs merge=lfs -text\n")
+    for number in range(COMMITS):
+        (folder / "n").write_text(str(number))
+        (folder / "large.bin").write_text(f"large {number}")
+        home.commit(folder, f"commit {number}")
+    assert list((home.path / "store").rglob("*")) and not (folder / ".git/lfs/objects").exists()
+    return folder, dict(measure="grep -q ^large large.bin && " + LEVEL)
+
+
+def lfs_in_a_store_of_the_user(home):
+    return lfs_elsewhere(home, "--global", str(home.path / "store"))
+
+
 def crlf_that_never_comes_out_clean(home):
     folder = home.history(files=lambda number: {"dos": f"{number}\r\n"})
     (folder / ".git/info/attributes").write_text("dos text\n")
@@ -308,7 +349,8 @@ def words_of_the_user(home):
 
 FOUND = [plain, blobless, treeless, treeless_without_checkout, sha256, default_hash, rot13,
          filter_of_a_folder_of_the_user, attributes_of_the_clone, alternates, shallow, bare,
-         linked_work_tree, sparse, replaced, crlf_that_never_comes_out_clean, odd_names,
+         linked_work_tree, sparse, replaced, grafts, replaced_parents, lfs_elsewhere,
+         lfs_in_a_store_of_the_user, crlf_that_never_comes_out_clean, odd_names,
          inside_its_temporary_folder, build_without_git, with_submodule,
          submodules_whose_remotes_are_gone, submodule_that_is_behind, submodule_at_another_address,
          submodule_with_its_own_git_folder, hooks_and_templates, words_of_the_user]
