@@ -23,8 +23,8 @@ class ChildCounter {
   explicit ChildCounter(CounterEvent event);
   // Why the kernel does not count, in its words; empty: it counts.
   const std::string& problem() const { return problem_; }
-  // What children did that have ended. If other counters took turns with this one, it is an estimate, as
-  // that of `perf stat`. nullopt: this one never had its turn.
+  // What children did that have ended. If other counters took turns with this one, it is an
+  // estimate, as that of `perf stat`. nullopt: this one never had its turn.
   std::optional<double> count() const;
 
  private:

@@ -274,8 +274,8 @@ def test_a_benchmark_program_that_is_here_finds_the_culprit(repository, tmp_path
 
 
 # What is printed counts nothing, and what a child does counts.
-COUNTED = ("""awk 'BEGIN { getline n < "n"; while (i < 20000 + 4000 * (n >= 6)) i++ }' | cat; """
-           "echo $$")
+COUNTED = ("""awk 'BEGIN { getline n < "n"; most = 2e4 + 4e3 * (n >= 6); while (i < most) i++ }' """
+           "| cat; echo $$")
 
 
 def test_instructions_find_a_culprit_whatever_the_measure_prints(repository, tmp_path):
