@@ -240,10 +240,11 @@ std::string digest_text(const DigestInput& input, const Shown& shown) {
           std::to_string(input.nights_without_build) + " of them without a new build\n- " +
           counted(static_cast<std::size_t>(input.sessions), "session") + ", " +
           std::to_string(input.void_sessions) + " of them void, since the machine was not itself\n";
-  for (const DigestUnshown& one : input.unshown)
-    text += "- " + metric_title(one.metric) + " on " + plain(one.machine) +
-            ": smallest change seen with probability .9 here: " +
-            change(1 + one.smallest).substr(1) + "\n";
+  for (const DigestNotShown& one : input.not_shown)
+    text +=
+        "- " + metric_title(one.metric) + " on " + plain(one.machine) +
+        ": smallest change seen with probability .9 here: " + change(1 + one.smallest).substr(1) +
+        "\n";
   return text;
 }
 
