@@ -184,8 +184,8 @@ Confirmation confirm(std::span<const double> good, std::span<const double> bad,
     decide(Verdict::inconclusive,
            "all runs used up and the interval still holds the threshold or is too wide");
     if (!shown)
-      out.rule += "; smallest change seen with probability .9 here: " +
-                  percent_text(policy.smallest_shown);
+      out.rule +=
+          "; smallest change seen with probability .9 here: " + percent_text(policy.smallest_shown);
   } else {
     decide(Verdict::more, "measuring: the interval still holds the threshold or is too wide");
   }

@@ -25,8 +25,7 @@ bisect::DetectionPolicy detection_policy(const json& in) {
   policy.direction = field<Direction>(in, "direction");
   policy.repeatability = field<Repeatability>(in, "repeatability");
   if (in.contains("least_change")) policy.least_change = field<double>(in, "least_change");
-  if (in.contains("smallest_shown"))
-    policy.smallest_shown = field<double>(in, "smallest_shown");
+  if (in.contains("smallest_shown")) policy.smallest_shown = field<double>(in, "smallest_shown");
   return policy;
 }
 

@@ -257,7 +257,7 @@ std::string digest_text(const DigestInput& input, const Shown& shown) {
           " of them void, since the machine was not itself\n" +
           cost_line(input.with_gpu, "GPU-minutes") +
           cost_line(input.without_gpu, "minutes on machines without a GPU");
-  for (const DigestUnshown& one : input.unshown)
+  for (const DigestNotShown& one : input.not_shown)
     text += "- " + metric_title(one.metric) + " on " + plain(one.machine) +
             ": smallest change seen with probability .9 here: " +
             change(1 + one.smallest).substr(1) + "\n";

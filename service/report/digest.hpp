@@ -49,7 +49,7 @@ struct DigestFix {
 };
 
 // A metric on a machine class that cannot show the threshold.
-struct DigestUnshown {
+struct DigestNotShown {
   std::string machine, metric;
   double smallest = 0;  // change that is seen with probability .9, as a share
 };
@@ -63,7 +63,7 @@ struct DigestInput {
   std::vector<DigestFinding> findings;  // opened since then
   std::vector<DigestFix> fixes;         // the one that helped most series first
   std::map<std::string, int> open;      // by state: all that is not settled
-  std::vector<DigestUnshown> unshown{};
+  std::vector<DigestNotShown> not_shown{};
 };
 
 // "[#4711](...) made 12 workloads faster, by 5.0 % to 20 %".

@@ -34,7 +34,7 @@ inline double drawn(std::span<const Quantile> points, double share) {
 }
 // Quantiles of 435 series of a C++ database; the ends are assumed.
 inline constexpr Quantile kCv[] = {{0, .004},  {.25, .011}, {.5, .017}, {.75, .032},
-                            {.9, .052}, {.95, .10},  {1, .20}};
+                                   {.9, .052}, {.95, .10},  {1, .20}};
 inline constexpr Quantile kOutliers[] = {{0, .001}, {.5, .008}, {.9, .05}, {1, .15}};
 
 // A machine class. All its series share its nights.

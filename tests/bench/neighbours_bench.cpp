@@ -2,7 +2,8 @@
 // series that nothing happens to, and the power at the smallest change that a series is said to
 // show. Beside it the same series on a quiet node. Fixed seeds, two cores.
 // neighbours_bench [--series N] [--nights N] [--jobs N] [--write FILE]. The series are a sample:
-// each is judged under the bar of the whole fleet. FILE: the document whose figures are to be these.
+// each is judged under the bar of the whole fleet. FILE: the document whose figures are to be
+// these.
 #include <cstdio>
 #include <cstdlib>
 #include <future>
@@ -26,7 +27,7 @@ struct Options {
 };
 
 struct Tally {
-  double suspects = 0, most_suspects = 0, runs = 0, unshown = 0;
+  double suspects = 0, most_suspects = 0, runs = 0, not_shown = 0;
   int by_half = 0, found = 0;  // false findings; by_half: without the rule for small changes
 };
 
@@ -60,7 +61,7 @@ class Sample {
       series_[i].next_night(machines_[i % machines_.size()]);
       watched.look(series_[i], {}, tonight);
       if (nights_ % 5 == static_cast<int>(i % 5)) watched.learn();
-      if (out) out->unshown += watched.policy.smallest_shown > 0;
+      if (out) out->not_shown += watched.policy.smallest_shown > 0;
       if (watched.seen.verdict == ScreenVerdict::suspect_worse)
         suspects.push_back(i);
       else
@@ -106,7 +107,7 @@ std::string month_text(int found, const Options& options) {
 
 std::string fleet_row(const char* name, const Tally& tally, const Options& options) {
   return formatted("| %s | %.3f | %.0f | %.0f |", name,
-                   tally.unshown / options.series / options.nights,
+                   tally.not_shown / options.series / options.nights,
                    tally.suspects / options.nights,
                    tally.runs / options.nights * kFleet / options.series) +
          month_text(tally.by_half, options) + month_text(tally.found, options) + "\n";
@@ -202,7 +203,8 @@ std::string figures(const Options& options) {
   std::string text = formatted(
       "%d series of a fleet of %d that nothing happens to, %d nights; false findings in 30 nights "
       "of the fleet with their 95 %% interval:\n\n"
-      "| node | share of series that cannot show 7 %% | suspects a night | runs of confirmations a night | "
+      "| node | share of series that cannot show 7 %% | suspects a night | runs of confirmations a "
+      "night | "
       "without the rule | **with the rule** |\n"
       "|---|---|---|---|---|---|\n",
       options.series, kFleet, options.nights);

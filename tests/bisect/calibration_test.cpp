@@ -35,7 +35,8 @@ class Nights {
     const auto tonight = [&] { return std::exp(between_ * normal_(random_)); };
     for (int night = 0; night < 14; ++night)
       levels.push_back(hodges_lehmann(measure(tonight(), runs_)));
-    if (screen(levels, measure(level * tonight(), runs_), policy_).verdict != ScreenVerdict::suspect_worse)
+    if (screen(levels, measure(level * tonight(), runs_), policy_).verdict !=
+        ScreenVerdict::suspect_worse)
       return false;
     std::vector<double> good, bad;
     for (std::size_t runs = 1;;) {
@@ -87,13 +88,12 @@ TEST_CASE("what can be seen grows with the noise and is never under the threshol
 TEST_CASE("a change of the computed size is seen about as often as it says by the real policy") {
   DetectionPolicy steady;
   steady.repeatability = Repeatability::steady;
-  for (const auto& [sd, between, runs, policy] :
-       {std::tuple{.02, 0., 5, DetectionPolicy{}},
-        {.04, 0., 5, {}},
-        {.06, 0., 10, {}},
-        {.02, 0., 5, steady},
-        {.02, .03, 5, {}},
-        {.02, .05, 5, {}}}) {
+  for (const auto& [sd, between, runs, policy] : {std::tuple{.02, 0., 5, DetectionPolicy{}},
+                                                  {.04, 0., 5, {}},
+                                                  {.06, 0., 10, {}},
+                                                  {.02, 0., 5, steady},
+                                                  {.02, .03, 5, {}},
+                                                  {.02, .05, 5, {}}}) {
     const double nights = std::hypot(between, sd / std::sqrt(runs));
     const Scatter scatter{sd, between > 0 ? nights : 0, runs};
     const auto told = with_smallest_shown(policy, scatter);

@@ -37,7 +37,7 @@ const legend = "False alarms: of series and nights. Same build: a build against 
   + "worse. Smallest seen: with probability 0.9.";
 
 /** One sentence for each metric whose threshold the class cannot show. */
-const unshown = (verdicts) => verdicts.filter((v) => v.smallest_seen.shows_threshold === false)
+const notShown = (verdicts) => verdicts.filter((v) => v.smallest_seen.shows_threshold === false)
   .map((v) => note(`${metricName(v.metric)}: smallest change seen with probability .9 here: ${
     percent(v.smallest_seen.computed)}`));
 
@@ -45,7 +45,7 @@ const unshown = (verdicts) => verdicts.filter((v) => v.smallest_seen.shows_thres
 export function verdictTrust(machine, verdicts) {
   if (verdicts.length === 0) return null;
   const missing = [...new Set(verdicts.flatMap((v) => v.not_measured))];
-  return [unshown(verdicts), fold(`trust-${machine.id}`, "How often its verdicts are right",
+  return [notShown(verdicts), fold(`trust-${machine.id}`, "How often its verdicts are right",
     longTable(legend, columns, verdicts), missing.length > 0 && el("ul", { class: "note" },
       missing.map((text) => el("li", {}, text))))];
 }

@@ -122,7 +122,7 @@ class Collector {
     });
     add_open();
     for (const Judged& one : cannot_show(load_trust(view_.db, view_.config)))
-      input_.unshown.push_back(
+      input_.not_shown.push_back(
           {class_name(view_, one.machine), one.metric, one.smallest->change});
     return std::move(input_);
   }

@@ -311,9 +311,9 @@ bisect::DetectionPolicy policy_of_confirmation(const EngineView& view, const Ser
   const auto histories = load_histories(view, {series}, night, kNoiseBuilds);
   std::vector<double> levels;
   for (const Level& level : histories.at(series.id).levels) levels.push_back(level.value);
-  return bisect::with_smallest_shown(
-      policy, {noise.sd, bisect::nights_sd(levels, policy),
-               bisect::runs_a_night(noise.kind, view.config.night.runs)});
+  return bisect::with_smallest_shown(policy,
+                                     {noise.sd, bisect::nights_sd(levels, policy),
+                                      bisect::runs_a_night(noise.kind, view.config.night.runs)});
 }
 
 bool is_end(const ConfirmationFacts& facts, BuildId build) {

@@ -101,7 +101,7 @@ TEST_CASE("A digest names findings, fixes, what is open and how the nights went"
   input.findings = {finding};
   input.fixes = {one_commit()};
   input.open = {{"reported", 4}};
-  input.unshown = {{"machine class 3 (H100)", "latency", .11}};
+  input.not_shown = {{"machine class 3 (H100)", "latency", .11}};
   const std::string text = render_digest(input);
   CHECK(
       text.starts_with("# Nightjar from 2026-08-13 to 2026-08-20\n\n**1 new finding, 3 series "
