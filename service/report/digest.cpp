@@ -258,9 +258,10 @@ std::string digest_text(const DigestInput& input, const Shown& shown) {
           cost_line(input.with_gpu, "GPU-minutes") +
           cost_line(input.without_gpu, "minutes on machines without a GPU");
   for (const DigestNotShown& one : input.not_shown)
-    text += "- " + metric_title(one.metric) + " on " + plain(one.machine) +
-            ": smallest change seen with probability .9 here: " +
-            change(1 + one.smallest).substr(1) + "\n";
+    text +=
+        "- " + metric_title(one.metric) + " on " + plain(one.machine) +
+        ": smallest change seen with probability .9 here: " + change(1 + one.smallest).substr(1) +
+        "\n";
   return text;
 }
 
