@@ -1,7 +1,8 @@
 """The tables of docs/gallery.md: known regressions of public projects, searched by `nightjar bisect
 run` and by `git bisect run`.
 
-    gallery.py FOLDER [--repetitions 10] [--only NAME ...] [--from URL]
+    gallery.py FOLDER [--repetitions 10] [--only NAME ...] [--ways WAY ...]
+        [--from URL]
     gallery.py --program NAME          prints what measures a case, and runs nothing
 
 gallery_page.py writes the tables. FOLDER keeps clones and results: what it has already is not measured again. The cases are in
@@ -28,8 +29,7 @@ NIGHTJAR = os.environ.get("NIGHTJAR", ROOT / "build-one/bin/nightjar")
 DATA = tomllib.loads(pathlib.Path(__file__).with_suffix(".toml").read_text())
 CASES, PROGRAMS = DATA["case"], DATA["program"]
 WAYS = {"nightjar": None, "x1": 1, "x10": 10}  # git bisect run: runs of a commit
-LEVEL_RUNS = 10
-ENDLESS_SECONDS = 900
+LEVEL_RUNS = 5
 STEP = """\
 #!/bin/bash
 # One step of git bisect run: 0 if the median of {count} is below {threshold}.
@@ -69,8 +69,8 @@ class Case:
         self.folder.mkdir(exist_ok=True)
         owner, name = facts["repository"].split("/")
         if not self.tree.exists():
-            subprocess.run(["git", "clone", "-q", source.format(owner=owner, name=name),
-                            self.tree], check=True)
+            subprocess.run(["git", "clone", "-q", "--no-checkout",
+                            source.format(owner=owner, name=name), self.tree], check=True)
         if "input" in facts and not (self.folder / "input").exists():
             subprocess.run(["python3", "-c", facts["input"]], cwd=self.folder, check=True)
         path = self.folder / file_name(facts)
@@ -79,7 +79,7 @@ class Case:
         self.environment = os.environ | {
             "INPUT": str(self.folder / "input"), "NODE_PATH": str(folder / "node_modules"),
             "PYTHONPATH": str(folder / "python"), "XDG_STATE_HOME": str(folder / "state")}
-        self.environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        self.environment.pop("PYTHONDONTWRITEBYTECODE", None)  # compiled once a commit
         self.good, self.bad = (self.commit(facts[end]) for end in ("good", "bad"))
         self.culprits = {self.commit(name) for name in facts["culprits"]}
 
@@ -167,7 +167,7 @@ def run_all(options):
                 keep({"case": name, "levels": levels, "range": len(case.range())})
         for number in range(options.repetitions):
             for case in cases:
-                for way in WAYS:
+                for way in options.ways:
                     key = {"case": case.facts["name"], "way": way, "repetition": number}
                     if not any(key.items() <= old.items() for old in results):
                         keep(key | case.repeat(way, levels_of(results, key["case"])))
@@ -182,7 +182,7 @@ def read_results(folder):
 
 
 def levels_of(results, name):
-    return next((one["levels"] for one in results
+    return next((one["levels"] for one in reversed(results)
                  if one["case"] == name and "levels" in one), None)
 
 
@@ -192,6 +192,7 @@ def main():
     parser.add_argument("folder", nargs="?", type=pathlib.Path)
     parser.add_argument("--repetitions", type=int, default=10)
     parser.add_argument("--only", nargs="+", default=[])
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     parser.add_argument("--from", dest="source", default="https://github.com/{owner}/{name}")
     parser.add_argument("--program")
     options = parser.parse_args()
