@@ -2,14 +2,15 @@
 run` and by `git bisect run`.
 
     gallery.py FOLDER [--repetitions 10] [--only NAME ...] [--ways WAY ...]
-        [--from URL]
+               [--from URL]
     gallery.py --program NAME          prints what measures a case, and runs nothing
 
-gallery_page.py writes the tables. FOLDER keeps clones and results: what it has already is not measured again. The cases are in
-gallery.toml. `git bisect run` is told the threshold half way between the medians of both ends, and
-believes one run of a commit (x1), or the median of ten (x10). The programs are run by python3, node,
-ruby and php. In FOLDER/python lie attrs, pyrsistent, pytz, six and jsonschema<4.18, and in
-FOLDER/node_modules autolinker@0.12 and source-map@0.6. Ruby needs ruby2_keywords."""
+gallery_page.py writes the tables. FOLDER keeps clones and results: what it has already is not
+measured again. The cases are in gallery.toml. `git bisect run` is told the threshold half way
+between the medians of both ends, and believes one run of a commit (x1), or the median of ten (x10).
+The programs are run by python3, node, ruby and php. In FOLDER/python lie attrs, pyrsistent, pytz,
+six and jsonschema<4.18, and in FOLDER/node_modules autolinker@0.12 and source-map@0.5. Ruby needs
+ruby2_keywords. $NIGHTJAR names the program, else it is build-one/bin/nightjar."""
 
 import argparse
 import json
@@ -119,7 +120,8 @@ class Case:
         said = json.loads(done.stdout)
         named = [step["commits"] for step in said["culprits"]]
         return {"outcome": said["outcome"], "named": named, "runs": said["runs"],
-                "builds": said["builds"]}
+                "builds": said["builds"],
+                "smaller": [step["commits"] for step in said["smaller_steps"]]}
 
     def bisect(self, count, threshold):
         """By git bisect run, with `count` runs a commit."""

@@ -12,6 +12,8 @@ PAGE = gallery.ROOT / "docs/gallery.md"
 
 
 def spread(values):
+    if len(values) == 1:
+        return f"{values[0]:.0f}"
     return f"{statistics.median(values):.0f} ({min(values):.0f} to {max(values):.0f})"
 
 
