@@ -35,7 +35,7 @@ STEP = """\
 #!/bin/bash
 # One step of git bisect run: 0 if the median of {count} is below {threshold}.
 cd {tree} || exit 128
-git clean -qfdx
+git clean -q -f -d -x
 numbers=$(for ((i = 0; i < {count}; i++)); do {measure}; done) || exit 125
 [[ $(wc -l <<<"$numbers") == {count} ]] || exit 125
 tee -a {log} <<<"$numbers" | sort -g |
@@ -97,7 +97,7 @@ class Case:
     def level(self, commit):
         """Milliseconds of LEVEL_RUNS runs."""
         git(self.tree, "checkout", "-qf", commit)
-        git(self.tree, "clean", "-qfdx")
+        git(self.tree, "clean", "-q", "-f", "-d", "-x")
         numbers = [self.run(["bash", "-c", self.measure], cwd=self.tree) for _ in range(LEVEL_RUNS)]
         if any(one.returncode for one in numbers):
             sys.exit(f"{self.facts['name']} at {commit[:12]}: {numbers[0].stderr.strip()}")

@@ -22,8 +22,8 @@ def milliseconds(value):
 
 
 def table(head, right, rows):
-    """`right` has an r for each column of numbers."""
-    rules = "|".join("---:" if side == "r" else "---" for side in right)
+    """The columns whose numbers are in `right` hold numbers."""
+    rules = "|".join("---:" if number in right else "---" for number in range(len(head)))
     return [f"| {' | '.join(head)} |", f"|{rules}|", *(f"| {' | '.join(row)} |" for row in rows)]
 
 
@@ -38,7 +38,7 @@ def cases(results):
                  for name in case["culprits"]]
         rows.append([f"{case['name']} [#{case['issue']}]({link})", case["language"], case["what"],
                      ", ".join(f"`{name}`" for name in case["culprits"]), ", ".join(steps)])
-    return table(["case", "language", "what got slower", "culprit", "CPU milliseconds"], "lllll",
+    return table(["case", "language", "what got slower", "culprit", "CPU milliseconds"], (),
                  rows)
 
 
@@ -68,7 +68,7 @@ def searches(results):
                 *(spread([one[what] for one in found]) for what in ("runs", "builds", "seconds"))])
     loads = [one["load"] for one in results if "load" in one]
     return [*table(["case", "commits", "searched by", "exact", "an innocent", "nobody", "runs",
-                    "builds", "seconds"], "lrlrrrlll", rows), "",
+                    "builds", "seconds"], (1, 3, 4, 5), rows), "",
             f"Load average meanwhile: {statistics.median(loads):.1f} ({min(loads):.1f} to "
             f"{max(loads):.1f})."]
 
@@ -78,9 +78,9 @@ def main():
     text = PAGE.read_text()
     for name, lines in {"cases": cases(results), "commands": commands(),
                         "searches": searches(results)}.items():
+        new = "\n".join(lines) + "\n"
         text = re.sub(rf"(<!-- figures: gallery {name} -->\n).*?(<!-- end of figures -->)",
-                      lambda place, lines=lines: place[1] + "\n".join(lines) + "\n" + place[2], text,
-                      flags=re.DOTALL)
+                      lambda place, new=new: place[1] + new + place[2], text, flags=re.DOTALL)
     PAGE.write_text(text)
 
 
