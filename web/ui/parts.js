@@ -6,13 +6,13 @@ import { column, commit, el, fold, foldOpenIf, link, longTable, namedCommit, num
 import { change, count, interval, machineName, metricName, probability, quantity, workloadName,
   workloadParts } from "./words.js";
 
-/** Device, precision, batch and backend as small tags. */
-export function tags(name) {
+/** Device, precision, batch and backend. */
+export function tagsOf(name) {
   const parts = workloadParts(name);
-  if (!parts) return [];
-  return [parts.device, parts.precision, parts.batch, parts.backend]
-    .map((text) => el("span", { class: "tag" }, text));
+  return parts ? [parts.device, parts.precision, parts.batch, parts.backend] : [];
 }
+
+const tags = (name) => tagsOf(name).map((text) => el("span", { class: "tag" }, text));
 
 /** Model and task, which lead to the series, and the rest as tags; the whole name on hover. */
 export const workload = (name, href) => el("span", { class: "workload", title: name },

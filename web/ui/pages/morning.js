@@ -24,6 +24,9 @@ function summary({ changed, improvements, nights, since }) {
   const blamed = fresh.filter((r) => r.culprit);
   const better = new Set(improvements.map((i) => i.night)).size;
   const last = nights.find((n) => n.state !== "cancelled" && n.build);
+  if (isFirstRun({ nights }) && changed.length === 0) {
+    return lead("No night has ended yet, so nothing was judged.");
+  }
   return lead(fresh.length === 0 ? "Nothing new broke"
     : [strong(count(fresh.length, "new regression")),
       blamed.length > 0 ? ` (${blamed.length} with a culprit)` : ""],
