@@ -85,6 +85,7 @@ def test_a_regression_s_page_agrees_with_itself(browser, history, addresses):
     assert texts(browser, "output[for=step]") == [f"all of it: the confirmation and {sessions}"]
     # It has an issue, so it has its commands; where there is none yet, the page says so.
     assert any("nightjar-runner measure" in one for one in texts(browser, ".copyable pre"))
+    assert "CPU model" in texts(browser, "dl.facts dt")
     visit(browser, history, addresses["suspected"])
     assert "the issue, which is not written yet" in browser.run(
         "return document.querySelector('main').textContent")

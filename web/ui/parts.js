@@ -232,7 +232,7 @@ export function factsMoved(before, now) {
 export function factsOf(machine) {
   const known = Object.entries(machine.facts).filter(([, value]) => value !== "none");
   const facts = (rows) => el("dl", { class: "facts" }, rows.map(([name, value]) =>
-    [el("dt", {}, name.replace(/_bytes$/, "").replaceAll("_", " ")),
+    [el("dt", {}, metricName(name.replace(/_bytes$/, ""))),
       el("dd", {}, name.endsWith("_bytes") ? quantity(Number(value), "bytes") : value)]));
   const packages = known.filter(isPackage);
   return [facts(known.filter((fact) => !isPackage(fact))),

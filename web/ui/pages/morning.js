@@ -153,7 +153,8 @@ export const page = {
     return [obstacles(data), isFirstRun(data) && firstRun(data),
     news(data), section("Waits for a person", forPeople(data)), searches(data),
     data.under.length > 0 && fold("passing", `${count(data.under.length, "regression")
-    } on the way`, section(null, longTable(null, regressionColumns, data.under))),
+    } being confirmed, searched or reported`,
+    section(null, longTable(null, regressionColumns, data.under))),
     work(data.jobs)];
   },
   news(before, now) {
