@@ -77,6 +77,56 @@ def test_commands_wrap_and_copy_stands_beside_them(browser, history, addresses):
         assert boxes == [[True, True, True]] * len(boxes)
 
 
+def test_a_regression_s_page_agrees_with_itself(browser, history, addresses):
+    browser.show()
+    visit(browser, history, addresses["culprit"])
+    text = browser.run("return document.querySelector('main').textContent")
+    sessions = re.search(r"runs in (\d+ sessions?)", text)[1]
+    assert texts(browser, "output[for=step]") == [f"all of it: the confirmation and {sessions}"]
+    # It has an issue, so it has its commands; where there is none yet, the page says so.
+    assert any("nightjar-runner measure" in one for one in texts(browser, ".copyable pre"))
+    assert "CPU model" in texts(browser, "dl.facts dt")
+    visit(browser, history, addresses["suspected"])
+    assert "the issue, which is not written yet" in browser.run(
+        "return document.querySelector('main').textContent")
+
+
+def test_bars_fit_a_phone_with_their_values(browser, history):
+    browser.show(PHONE)
+    visit(browser, history, "vision")
+    outside = browser.run("""
+        const boxes = [...document.querySelectorAll(".chart.still")];
+        return [boxes.length, boxes.flatMap((box) => [...box.querySelectorAll("text")].filter(
+          (one) => one.getBoundingClientRect().left < box.getBoundingClientRect().left - 1
+          || one.getBoundingClientRect().right > box.getBoundingClientRect().right + 1)
+          .map((one) => one.textContent))]""")
+    assert outside[0] == 2 and outside[1] == []
+
+
+def test_series_that_are_found_can_be_told_apart(browser, history):
+    name = next(s["workload_name"] for s in asked(history, "series?limit=500")["items"]
+                if "/cuda/" in s["workload_name"])
+    browser.show(PHONE)
+    visit(browser, history, "")
+    browser.press("/", *name.split("/")[1])
+    hits = "return [...document.querySelectorAll('#hits a')].map((hit) => hit.textContent)"
+    shown = browser.wait(lambda: (found := browser.run(hits)) and all(
+        one.startswith("series") for one in found) and found)
+    assert len(shown) > 3 and len(set(shown)) == len(shown)
+    assert browser.run("""return [...document.querySelectorAll("#hits a")]
+        .every((hit) => hit.scrollWidth <= hit.clientWidth)""")
+    browser.press("Escape", "Escape")
+
+
+def test_machines_that_can_be_compared_stand_beside_each_other(browser, history):
+    browser.show()
+    visit(browser, history, "machines")
+    lead, = texts(browser, "main .lead")
+    assert re.match(r"The second is \d+\.\d\d× as fast, as geometric mean over \d+ workload", lead)
+    assert not re.search(r"\b1 (times|comparisons|workloads)\b", browser.run(
+        "return document.querySelector('main').textContent"))
+
+
 def test_long_tables_are_grouped_folded_and_short(browser, two_years):
     """A page of 30,151 pixels, as before, cannot be read on a phone."""
     for page, most in (("compilers", 9500), ("vision", 2600)):
@@ -121,6 +171,10 @@ def test_a_new_service_says_what_to_do_next(browser, fresh, history):
                      "A night has begun": False, "A night has ended": False}
     told = browser.run("return document.querySelector('.steps').textContent")
     assert "--enrol once" in told and f"{fresh.url}/api/v1/nights" in told
+    # Nothing is reassuring where nothing was measured.
+    assert texts(browser, "main .lead") == ["No night has ended yet, so nothing was judged."]
+    visit(browser, fresh, "machines")
+    assert any("--enrol once" in command for command in texts(browser, ".copyable pre"))
     visit(browser, history, "")
     assert texts(browser, ".steps") == []
 
@@ -209,7 +263,7 @@ def test_morning_changes_and_rest_count_the_same_regressions(browser, history):
     assert 0 < len(counted) < len(asked(history, "regressions?limit=500")["items"])
     visit(browser, history, "changes?days=365")
     lead = browser.run("return document.querySelector('main .lead').textContent")
-    assert lead.startswith(f"{len(counted)} regressions, ")
+    assert lead.startswith(f"{len(counted)} regressions")
     assert len(texts(browser, "main section:nth-of-type(2) tbody tr")) == min(len(counted), 20)
     since = "2020-01-01T00:00:00Z"
     browser.run("localStorage.setItem('nightjar-looked', arguments[0])", since)

@@ -4,12 +4,17 @@ import { still } from "./chart.js";
 import { rule, svg, written } from "./dom.js";
 import { change } from "./words.js";
 
-const [width, row, left] = [640, 24, 250];
+const valueWidth = 64;
+
+/** On a phone the name stands above its bar. */
+const sizes = () => (matchMedia("(max-width: 44rem)").matches
+  ? { width: 300, row: 44, left: 0, top: 20 } : { width: 640, row: 24, left: 250, top: 0 });
 
 /** [{name, ratio}]: each as a bar from no change; below 1 is better. */
 export function changeBars(label, rows) {
+  const { width, row, left, top } = sizes();
   const most = Math.max(0.1, ...rows.map((r) => Math.abs(r.ratio - 1)));
-  const middle = left + (width - left - 70) / 2, scale = (width - left - 140) / 2 / most;
+  const half = (width - left) / 2, middle = left + half, scale = (half - valueWidth) / most;
   return still(width, rows.length * row + 4,
     `${label}: ${rows.map((r) => `${r.name} ${change(r.ratio)}`).join("; ")}`,
   rule("axis", middle, middle, 0, rows.length * row),
@@ -17,8 +22,8 @@ export function changeBars(label, rows) {
     const size = Math.abs(r.ratio - 1) * scale, better = r.ratio < 1;
     return [written(0, i * row + 16, r.name),
       svg("rect", { class: `side ${better ? "good" : "bad"}`, x: better ? middle - size : middle,
-        width: Math.max(1, size), y: i * row + 4, height: row - 8 }),
-      written(middle + (better ? -size - 6 : size + 6), i * row + 16, change(r.ratio),
+        width: Math.max(1, size), y: i * row + top + 4, height: 16 }),
+      written(middle + (better ? -size - 6 : size + 6), i * row + top + 16, change(r.ratio),
         better ? "end" : "start")];
   }));
 }

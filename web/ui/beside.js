@@ -27,11 +27,22 @@ const releasePath = (...filters) => ["beside/release?metric=latency", ...filters
 export const releasesBeside = (machine, ...also) => sidesOf(releasePath("part=compared",
   ...machine ? [`machine=${machine}`] : [], ...also));
 
+/** Ids of the two classes whose runners have the most workloads in common, or of the first two. */
+function mostInCommon(classes, runners) {
+  const offered = new Map(classes.map(({ id }) => [id, new Set(runners.filter((r) =>
+    r.live && r.machine.id === id).flatMap((r) => r.workloads))]));
+  const shared = (a, b) => [...offered.get(a)].filter((name) => offered.get(b).has(name)).length;
+  return classes.flatMap(({ id: a }, i) => classes.slice(i + 1).map(({ id: b }) =>
+    ({ pair: [a, b], common: shared(a, b) }))).toSorted((a, b) => b.common - a.common)[0]?.pair
+    ?? [];
+}
+
 /** What besideSections() shows. */
-export async function loadBeside(query) {
-  const classes = await machines();
-  const id = (name, i) => Number(query.get(name)) || classes[i]?.id;
-  const first = id("first", 0), other = id("other", 1), released = query.get("released");
+export async function loadBeside(query, runners) {
+  const classes = await machines(), pair = mostInCommon(classes, runners);
+  const asked = (name) => Number(query.get(name));
+  const first = asked("first") || pair.find((id) => id !== asked("other"));
+  const other = asked("other") || pair.find((id) => id !== first), released = query.get("released");
   const [both, releases] = await Promise.all([
     classes.length > 1 ? sidesOf(`beside/machines?first=${first}&other=${other}`) : null,
     releasesBeside(released)]);
@@ -54,7 +65,7 @@ function machinesSection(page, { classes, first, other, both }, query) {
   const options = classes.map((c) => [c.id, machineName(c)]);
   const rows = comparedRows(both.items);
   const apart = rows.filter((r) => r.first.build.date !== r.other.build.date).length;
-  return section("One beside another",
+  return section("One machine beside another",
     el("form", { class: "search" }, chooser(page, "first", "machine", options, query, first),
       chooser(page, "other", "beside", options, query, other)),
     rows.length === 0 ? note("They measure no workload in common.") : [

@@ -9,7 +9,8 @@ const isOver = (night) => night.state === "done" && night.build !== null;
 /** Until a night has ended. */
 export const isFirstRun = ({ nights }) => !nights.some(isOver);
 
-const enrol = () => [
+/** Commands for the machine that measures; the first one needs an admin's token. */
+export const connectRunner = () => [
   `curl -s -X POST -H "Authorization: Bearer $ADMIN_TOKEN" ${location.origin
   }/api/v1/enrolments | jq -r .token > once`,
   `nightjar-runner --service ${location.origin} --name lab-1 --enrol once`];
@@ -32,7 +33,7 @@ function steps({ builds, runners, nights, ready }) {
       ["repository", "build"]],
     ["A runner is connected", live.length > 0, `${count(live.length, "runner")}: ${
       live.map((r) => r.name).join(", ")}`, [
-      "On the machine that measures, with the token of an admin:", enrol().map(copyable)],
+      "On the machine that measures, with the token of an admin:", connectRunner().map(copyable)],
     ["runner"]],
     ["A night has begun", Boolean(running), running && version(running.build.version),
       ["It begins when a new build appears, or now:", copyable(start())], ["schedule"]],

@@ -1,7 +1,8 @@
 // The command palette: finds a page, a workload's series, a commit, an issue or a runner by keys.
 
-import { get, list } from "./api.js";
+import { get, list, machines } from "./api.js";
 import { el } from "./dom.js";
+import { className, tagsOf } from "./parts.js";
 import { globOf, metricName, shortVersion, workloadName } from "./words.js";
 
 const most = 12;
@@ -12,9 +13,10 @@ const pageHits = (text) => [...document.querySelectorAll("nav a:not([hidden])")]
 
 async function seriesHits(text) {
   const query = new URLSearchParams({ workload: globOf(text), limit: String(most) });
-  const { items } = await get(`series?${query}`);
+  const [{ items }, classes] = await Promise.all([get(`series?${query}`), machines()]);
   return items.map((s) => ({ href: `#/series/${s.id}`, kind: "series",
-    name: `${workloadName(s.workload_name)} ${metricName(s.metric)}`, more: s.workload_name }));
+    name: `${workloadName(s.workload_name)} ${metricName(s.metric)}`,
+    more: [className(classes, s.machine), ...tagsOf(s.workload_name)].join(" ") }));
 }
 
 async function regressionHits(text) {

@@ -6,13 +6,13 @@ import { column, commit, el, fold, foldOpenIf, link, longTable, namedCommit, num
 import { change, count, interval, machineName, metricName, probability, quantity, workloadName,
   workloadParts } from "./words.js";
 
-/** Device, precision, batch and backend as small tags. */
-export function tags(name) {
+/** Device, precision, batch and backend. */
+export function tagsOf(name) {
   const parts = workloadParts(name);
-  if (!parts) return [];
-  return [parts.device, parts.precision, parts.batch, parts.backend]
-    .map((text) => el("span", { class: "tag" }, text));
+  return parts ? [parts.device, parts.precision, parts.batch, parts.backend] : [];
 }
+
+const tags = (name) => tagsOf(name).map((text) => el("span", { class: "tag" }, text));
 
 /** Model and task, which lead to the series, and the rest as tags; the whole name on hover. */
 export const workload = (name, href) => el("span", { class: "workload", title: name },
@@ -232,7 +232,7 @@ export function factsMoved(before, now) {
 export function factsOf(machine) {
   const known = Object.entries(machine.facts).filter(([, value]) => value !== "none");
   const facts = (rows) => el("dl", { class: "facts" }, rows.map(([name, value]) =>
-    [el("dt", {}, name.replace(/_bytes$/, "").replaceAll("_", " ")),
+    [el("dt", {}, metricName(name.replace(/_bytes$/, ""))),
       el("dd", {}, name.endsWith("_bytes") ? quantity(Number(value), "bytes") : value)]));
   const packages = known.filter(isPackage);
   return [facts(known.filter((fact) => !isPackage(fact))),

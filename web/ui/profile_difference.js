@@ -3,7 +3,7 @@
 import { still } from "./chart.js";
 import { column, el, fold, note, number, section, strong, svg, table, version, whole, written
   } from "./dom.js";
-import { change, count, percent, quantity } from "./words.js";
+import { change, count, percent, quantity, shortMiddle } from "./words.js";
 
 const [width, row, gap] = [880, 22, 14];
 
@@ -15,7 +15,7 @@ const total = (operators, side) => operators.reduce((sum, o) => sum + o[side], 0
 function stack(side, name, operators, iteration, scale, top) {
   const cell = (x, y, wide, text, title, look) => svg("g", {}, svg("title", {}, title),
     svg("rect", { x, y, height: row - 2, width: Math.max(0.5, wide - 1), ...look }),
-    wide > 60 && written(x + 4, y + 15, text.slice(0, Math.floor(wide / 7 - 1))));
+    wide > 60 && written(x + 4, y + 15, shortMiddle(text, Math.floor(wide / 7 - 1))));
   let x = 0;
   return [cell(0, top, scale * Math.max(iteration, total(operators, side)),
     `${name}: ${spanOf(iteration)}`, "an iteration under the profiler", { class: "flame" }),
@@ -87,7 +87,9 @@ export function profileDifference(profile) {
     version(bad.version)),
   diff.runs > 0 ? flameGraph(profile)
     : note("No run saw the machine undisturbed on both sides, so times say nothing."),
-  clear.length > 0 ? table("Operators whose own time changed by more than their runs differ",
+  clear.length > 0 ? table("Operators whose own time changed by more than their runs differ, and "
+    + "how much of the iteration's change each is: together more than 100 % where others gained, "
+    + "or where CPU and GPU work at once",
     changeColumns("operator"), clear)
     : note("No operator's own time changed by more than its runs differ."),
   kernels(diff),

@@ -12,7 +12,7 @@ export async function newestProfiles() {
 
 /** Says plainly what these pages rest on. */
 export const notProfiled = (profiles, workloads) => note(
-  "A few workloads are profiled each night, in turn, and all at blamed commits. So far there are ",
-  `profiles of ${new Set(profiles.map((p) => p.workload)).size} of `,
-  `${count(workloads, "workload")}. `,
-  "What follows is of these.");
+  "A few workloads are profiled each night, in turn, and all at blamed commits. ",
+  profiles.length === 0 ? "There is no profile yet."
+    : ["So far there are profiles of ", `${new Set(profiles.map((p) => p.workload)).size} of `,
+      `${count(workloads, "workload")}, on all machines together. What follows is of these.`]);

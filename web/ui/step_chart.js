@@ -136,9 +136,12 @@ const keyOfChart = ({ shade }) => chartKey([
 function stepper(sessions, isConfirmed, show) {
   const last = sessions.length;
   const said = el("output", { for: "step" });
+  const measured = (k) => {
+    if (!isConfirmed) return count(k, "session");
+    return k === 1 ? "the confirmation" : `the confirmation and ${count(k - 1, "session")}`;
+  };
   const say = (k) => {
-    said.textContent = k === last ? `all ${count(last, "session")}`
-      : `after ${k === 1 && isConfirmed ? "the confirmation" : count(k, "session")}`;
+    said.textContent = `${k === last ? "all of it:" : "after"} ${measured(k)}`;
   };
   const slider = el("input", { type: "range", id: "step", min: 1, max: last, value: last,
     oninput: () => { say(Number(slider.value)); show(Number(slider.value)); } });

@@ -421,16 +421,18 @@ class Searches:
         model, task = self.lead.name.split("/")[1:3]
         percent = f"{100 * (self.numbers[0] - 1):+.0f} %"
         title = f"[nightjar] {model} {task}: {self.change.metric} {percent}"
+        commands = (f"mkdir -p reproduce\npython3.11 -m venv reproduce/old\n"
+                    f"reproduce/old/bin/pip install {self.good['url']}\n"
+                    f"python3.11 -m venv reproduce/new\n"
+                    f"reproduce/new/bin/pip install {self.bad['url']}\n"
+                    f"build/bin/nightjar-runner measure {self.lead.name} --runs 5 "
+                    "--python reproduce/new/bin/python --json >reproduce/new.json\n")
         body = (f"**{title[11:]}** since `{self.truth.commits[self.change.commit].sha[:12]}`.\n\n"
-                f"## Reproduce\n\n```sh\nmkdir -p reproduce\npython3.11 -m venv reproduce/old\n"
-                f"reproduce/old/bin/pip install {self.good['url']}\n"
-                f"python3.11 -m venv reproduce/new\n"
-                f"reproduce/new/bin/pip install {self.bad['url']}\n"
-                f"build/bin/nightjar-runner measure {self.lead.name} --runs 5 "
-                "--python reproduce/new/bin/python --json >reproduce/new.json\n```\n")
+                f"## Reproduce\n\n```sh\n{commands}```\n")
         kinds = ["open_issue"] + ["close_issue"] * (state == "recovered")
         for kind in kinds:
             self.tables.add(
                 "outbox", key=f"{kind}:{fingerprint}", regression=self.id, kind=kind, title=title,
                 body=body, state="sent", attempts=1, error="", url=url,
+                commands=json.dumps([commands] if kind == "open_issue" else []),
                 created_at_us=microseconds(self.at + 150 * MINUTE))

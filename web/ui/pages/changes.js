@@ -80,6 +80,7 @@ export const page = {
     const days = daysOf(query), every = query.get("all") === "yes";
     const counted = regressions.filter((r) => r.counted), shown = every ? regressions : counted;
     const rest = regressions.length - shown.length;
+    const repaired = counted.filter((r) => r.state === "recovered").length;
     const better = taken(improvements), repairs = better.filter(([i]) => i.repairs).length;
     return [section("What regressed and what improved",
       el("p", { class: "tools" }, periods.map((d) => el("a", {
@@ -89,18 +90,19 @@ export const page = {
         [["", "all"], ...domains.map((name) => [name, name])], query),
       chooser("changes", "author", "culprit by",
         [["", "anybody"], ...authors.map((name) => [name, name])], query)),
-      lead(`${count(counted.length, "regression")}, `,
-        `${counted.filter((r) => r.state === "recovered").length} of them repaired; `,
-        `${count(better.length - repairs, "improvement")} in `,
-        count(improvements.filter((i) => !i.repairs).length, "series", "series"),
+      lead(count(counted.length, "regression"), repaired > 0 && `, ${repaired} of them repaired`,
+        `; ${count(better.length - repairs, "improvement")}`, better.length > repairs && ` in ${
+          count(improvements.filter((i) => !i.repairs).length, "series", "series")}`,
         `, and ${count(repairs, "repair")}`),
       times(regressions, new Map(searches.map((b) => [b.id, b])))),
     section("Worse", shown.length === 0 ? note("Nothing in this time.")
       : longTable(null, regressionColumns, shown),
     (rest > 0 || every) && note(link(
       addressWith("changes", query, { days, all: every ? null : "yes" }),
-      every ? "Only those that are counted" : `${rest} more are suspected or unconfirmed, were `
-        + "dismissed, or are a part of another one"))),
+      every ? "Only those that are counted" : rest === 1
+        ? "1 more is suspected or unconfirmed, was dismissed, or is a part of another one"
+        : `${rest} more are suspected or unconfirmed, were dismissed, or are a part of another `
+          + "one"))),
     section("Better", better.length === 0 ? note("Nothing in this time.")
       : longTable(null, improvementColumns, better))];
   },

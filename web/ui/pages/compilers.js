@@ -79,7 +79,8 @@ function summaryOf(name, suites) {
     .toSorted((a, b) => a - b);
   const moved = (tone) => suites.filter((s) => s.newest.speedup
     && toneOf(s.newest.speedup) === tone).length;
-  return [strong(name), `: ${count(suites.length, "suite")}`, means.length > 0
+  return [strong(name), `: ${count(new Set(suites.map((s) => nameOf(s.newest))).size,
+    "suite")}`, means.length > 0
     && `, ${times(means[0])}${means.length > 1 ? ` to ${times(means.at(-1))}` : ""}`,
   ["worse", "better"].map((tone) => moved(tone) > 0 && [", ", el("span", { class: tone },
     `${moved(tone)} ${tone}`)])];

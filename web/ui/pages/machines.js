@@ -3,8 +3,9 @@
 
 import { get, list } from "../api.js";
 import { besideSections, loadBeside } from "../beside.js";
-import { code, column, el, fold, longTable, note, number, section, strong, table, tight, when,
+import { column, copyable, el, fold, longTable, note, number, section, strong, table, tight, when,
   whole, within } from "../dom.js";
+import { connectRunner } from "../first_run.js";
 import { factsMoved, factsOf, workload } from "../parts.js";
 import { median } from "../statistics.js";
 import { searchTrust, verdictTrust } from "../trust.js";
@@ -63,7 +64,8 @@ function classSection(machine, runners, calibration, trust) {
     runners.map((r, i) => [i > 0 && ", ", strong(r.name), " ", runnerState(r)]), ". ",
     noise.length > 0 && `A run's noise is ${percent(median(noise))} (median of ${count(
       noise.length, "series", "series")}). `,
-    cases > 0 && `A build against itself was called worse ${alarms} of ${cases} times.`),
+    cases > 0 && `A build against itself was called worse in ${alarms} of ${count(
+      cases, "comparison")}.`),
   fold(`facts-${machine.id}`, "Facts", factsOf(machine), changes(machine)),
   verdictTrust(machine, trust.verdicts.filter((v) => v.machine === machine.id)),
   own.length > 0 && fold(`calibration-${machine.id}`, `Calibration of ${count(own.length,
@@ -82,17 +84,18 @@ const costLine = ({ nights, with_gpu: gpu, without_gpu: other }) => nights > 0
 export const page = {
   title: () => "Machines",
   async load(_, query) {
-    const [runners, calibration, trust, beside, cost] = await Promise.all([
-      list("runners?limit=500"), get("calibration").then((page) => page.items), get("trust"),
-      loadBeside(query), get("cost")]);
+    const runners = await list("runners?limit=500");
+    const [calibration, trust, beside, cost] = await Promise.all([
+      get("calibration").then((page) => page.items), get("trust"), loadBeside(query, runners),
+      get("cost")]);
     return { runners: runners.map((r) => (r.live ? { ...r, seen_at: null } : r)), calibration,
       trust, beside, cost };
   },
   view({ runners, calibration, trust, beside, cost }, _, query) {
     const sections = beside.classes.length > 0 && besideSections("machines", beside, query);
     if (runners.length === 0) {
-      return [section("Machines", note("No runner has registered. Start one: ",
-        code("nightjar-runner --service URL --token-file FILE"))), sections];
+      return [section("Machines", note("No runner has registered. These commands connect one:"),
+        connectRunner().map(copyable)), sections];
     }
     const classes = Map.groupBy(runners, (r) => r.machine.id);
     return [section("Runners", table(null, runnerColumns, runners), costLine(cost)),

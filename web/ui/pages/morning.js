@@ -25,6 +25,9 @@ function summary({ changed, improvements, nights, since }) {
   const blamed = fresh.filter((r) => r.culprit);
   const better = new Set(improvements.map((i) => i.night)).size;
   const last = nights.find((n) => n.state !== "cancelled" && n.build);
+  if (isFirstRun({ nights }) && changed.length === 0) {
+    return lead("No night has ended yet, so nothing was judged.");
+  }
   return lead(fresh.length === 0 ? "Nothing new broke"
     : [strong(count(fresh.length, "new regression")),
       blamed.length > 0 ? ` (${blamed.length} with a culprit)` : ""],
@@ -151,7 +154,8 @@ export const page = {
     return [obstacles(data), isFirstRun(data) && firstRun(data),
     news(data), section("Waits for a person", forPeople(data)), searches(data),
     data.under.length > 0 && fold("passing", `${count(data.under.length, "regression")
-    } on the way`, section(null, longTable(null, regressionColumns, data.under))),
+    } being confirmed, searched or reported`,
+    section(null, longTable(null, regressionColumns, data.under))),
     work(data.jobs)];
   },
   news(before, now) {

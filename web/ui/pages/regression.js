@@ -161,17 +161,18 @@ function saveEvidence(id) {
 }
 
 /** The commands of the issue, which the service has written for exactly these builds. */
-function reproduce(reports) {
-  const commands = reports.find((m) => m.kind === "open_issue")?.commands ?? [];
-  return commands.length === 0
-    ? note("Commands come with the issue, which is not written yet.")
-    : commands.map((block) => copyable(block.trim()));
+function reproduce(r, reports) {
+  const written = reports.find((m) => m.kind === "open_issue");
+  if (written?.commands.length > 0) return written.commands.map((block) => copyable(block.trim()));
+  return note(written || r.issue_number !== null ? "Its issue has no commands."
+    : r.progress === "running" ? "Commands come with the issue, which is not written yet."
+      : "Commands come with an issue, and this regression has none.");
 }
 
 function trust(r, reports) {
   return section("Is it true?", el("h3", {}, "Judge it again from the raw samples"),
     copyable(verifyCommand(r.id)), saveEvidence(r.id),
-    el("h3", {}, "Measure it yourself"), reproduce(reports));
+    el("h3", {}, "Measure it yourself"), reproduce(r, reports));
 }
 
 const evidence = (c, i) => (Object.keys(c.evidence).length === 0 ? "–"

@@ -6,7 +6,7 @@ import { code, column, el, fold, longTable, note, number, rule, section, svg, wh
   written } from "../dom.js";
 import { chooser, className, valuesOf, workload } from "../parts.js";
 import { newestProfiles, notProfiled } from "../profiles.js";
-import { percent, quantity } from "../words.js";
+import { count, percent, quantity } from "../words.js";
 
 const [width, height, left, floor] = [880, 330, 70, 280];
 const lineHeight = 16;
@@ -62,8 +62,8 @@ const limit = (p, name) => percent(p.limits && p.limits[name]
 const columns = [
   whole("workload", (p) => workload(p.workload)),
   number("iteration", (p) => quantity(p.seconds, "s")),
-  number("MFLOP", (p) => digits(p.flops / 1e6)),
-  number("FLOP a byte", (p) => (p.bytes > 0 ? (p.flops / p.bytes).toFixed(2) : "–")),
+  number("GFLOP", (p) => digits(p.flops / 1e9)),
+  number("FLOP a byte", (p) => (p.bytes > 0 ? digits(p.flops / p.bytes) : "–")),
   number("achieved", (p) => rate(p.flops, p.seconds)),
   ...["math", "memory", "launch", "inefficient"].map((name) => number(name, (p) => limit(p, name))),
   column("longest operator", (p) => code(p.operators[0]?.name ?? "–"))];
@@ -92,11 +92,13 @@ export const page = {
       chooser("roofline", "machine", "machine", ids.map((id) => [id, className(classes, id)]),
         query, chosen), chooser("roofline", "domain", "domain", valuesOf(able, (p) => p.domain),
         query)), said, plot(rows, ceilings),
-    note("A dot is a workload; lines are the most that the machine does. Number of threads: ",
-      `${ceilings.threads}. Copies move ${digits(ceilings.bytes / 1e9)} GB/s.`)),
-    section("Workloads", el("div", { class: "narrow" }, longTable("Limiters: shares of the time "
-      + "in operators that they hold back", columns, rows)), hints.length > 0 && fold("hints",
-      `${hints.length} shapes keep matrix products from tensor cores`,
+    note("A dot is a workload; lines are the most that the machine did with ",
+      `${count(ceilings.threads, "thread")}. Copies move ${digits(ceilings.bytes / 1e9)} GB/s.`)),
+    section("Workloads", el("div", { class: "narrow" }, longTable("What holds operators back, by "
+      + "their share of the time: math, memory traffic, launches of many short calls, or "
+      + "inefficient kernels, which are far below each ceiling", columns, rows)),
+    hints.length > 0 && fold("hints",
+      `${count(hints.length, "shape keeps", "shapes keep")} matrix products from tensor cores`,
       el("ul", {}, hints.map((text) => el("li", {}, text))))),
     section("Operators", longTable(null, operatorColumns,
       operators.toSorted((a, b) => time(b) - time(a))))];

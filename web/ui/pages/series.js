@@ -17,7 +17,7 @@ const withOf = (query) => (query.get("with") ?? "").split(",").filter((id) => /^
 const directionWords = { lower_is_better: "lower is better", higher_is_better: "higher is better",
   unknown: "which way is better is not known, so it is not judged" };
 
-function head({ histories: [{ series: s, noise }], machine, related }, query) {
+function head({ histories: [{ series: s, noise }], machine, related, classes }, query) {
   const by = query.get("by") === "build" ? "build" : "time";
   const address = (changes) => addressWith(`series/${s.id}`, query, changes);
   const added = withOf(query);
@@ -25,7 +25,7 @@ function head({ histories: [{ series: s, noise }], machine, related }, query) {
     if (choose.value) location.hash = address({ with: [...added, choose.value].join(",") });
   } }, el("option", { value: "" }, "choose"), related.filter((r) => r.id !== s.id
     && !added.includes(String(r.id))).map((r) => el("option", { value: r.id },
-    `${r.workload_name} ${metricName(r.metric)}, class ${r.machine}`)));
+    `${r.workload_name} ${metricName(r.metric)}, ${className(classes, r.machine)}`)));
   return [el("h2", {}, workload(s.workload_name), ` ${metricName(s.metric)}`),
     el("p", { class: "soft" }, code(s.workload_name), ` version ${s.workload_version}, `,
       `${machine ? machineName(machine) : `class ${s.machine}`}, ${s.variant}; `,
