@@ -184,7 +184,7 @@ std::optional<KnownWheel> wheel_under(const storage::Database& db, const Build& 
   return known;
 }
 
-std::string origin_of(const KnownWheel& wheel) {
+std::string wheel_origin(const KnownWheel& wheel) {
   if (!is_known(wheel))
     return "unknown: " +
            (wheel.build.sha256 ? wheel.build.sha256->str() : std::to_string(wheel.build.id.value));

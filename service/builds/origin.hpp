@@ -26,11 +26,11 @@ std::optional<KnownWheel> wheel_under(const storage::Database& db, const Build& 
 // the same bundled libraries and the same foreign files by name. It has nothing that a native
 // commit changes by itself: no date, and no size or hash of the project's own files. A wheel for
 // which that is not known has a text of its own.
-std::string origin_of(const KnownWheel& wheel);
+std::string wheel_origin(const KnownWheel& wheel);
 
 // Whether the two differ in nothing but their own files.
 inline bool are_alike(const KnownWheel& a, const KnownWheel& b) {
-  return origin_of(a) == origin_of(b);
+  return wheel_origin(a) == wheel_origin(b);
 }
 
 // What differs, a sentence without its full stop each, the most telling first. At most `most`

@@ -155,10 +155,11 @@ class OtherProcessor:
               "--prefix", self._folder / "emulated", wheel],
              env={"PYTHONPATH": str(self._root / "usr/lib/python3/dist-packages"),
                   "PATH": os.environ["PATH"], "HOME": str(self._folder)})
+        installed = next((self._folder / "emulated").rglob("bin/nightjar"))  # Debian: below local/
         program = self._folder / "bin/nightjar"
         program.parent.mkdir()
         program.write_text("#!/bin/sh\n"
-                           f'exec {self._emulator} "{self._folder}/emulated/bin/nightjar" "$@"\n')
+                           f'exec {self._emulator} "{installed}" "$@"\n')
         program.chmod(0o755)
 
     def run(self, *command):

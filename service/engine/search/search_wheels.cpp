@@ -38,7 +38,7 @@ class WheelNumbers {
   int origin_number(const Build& wheel) {
     std::string key = "wheel " + std::to_string(wheel.id.value);
     if (wheel.kind != BuildKind::nightly)
-      if (const auto known = wheel_under(view_.db, wheel)) key = origin_of(*known);
+      if (const auto known = wheel_under(view_.db, wheel)) key = wheel_origin(*known);
     return origins_.emplace(key, next_origin()).first->second;
   }
 

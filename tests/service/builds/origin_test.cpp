@@ -156,5 +156,5 @@ TEST_CASE("the wheel under an overlay is found with what was read of it") {
   REQUIRE(found);
   CHECK(found->build.id == stored.id);
   CHECK(found->provenance == wheel.provenance);
-  CHECK(origin_of(*found) == origin_of(wheel));
+  CHECK(wheel_origin(*found) == wheel_origin(wheel));
 }
