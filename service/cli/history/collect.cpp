@@ -193,7 +193,7 @@ class Merger {
   std::map<NightKey, Merged> nights_;
 };
 
-Reading read_result(const ResultFile& file, const std::string& wanted) {
+Reading read_history_file(const ResultFile& file, const std::string& wanted) {
   const Format* format = wanted == "auto" ? format_of(file) : find_format(wanted);
   if (!format) throw std::invalid_argument("it is of no format that is known here");
   return format->read(file);
@@ -201,7 +201,7 @@ Reading read_result(const ResultFile& file, const std::string& wanted) {
 
 // Texts of asv's benchmarks.json, which stands over the folders of the machines. Empty if there is
 // none.
-class Benchmarks {
+class AsvBenchmarks {
  public:
   const std::string& beside(const fs::path& file) {
     const fs::path path =
@@ -240,7 +240,7 @@ Collection collect(const fs::path& path, const std::string& format,
                    const std::function<void(std::size_t, std::size_t)>& progress) {
   Collection all;
   Merger merger;
-  Benchmarks benchmarks;
+  AsvBenchmarks benchmarks;
   const auto files = files_of(path, all.skipped);
   for (std::size_t i = 0; i < files.size(); ++i) {
     const std::string place = place_of(path, files[i]);
@@ -252,7 +252,7 @@ Collection collect(const fs::path& path, const std::string& format,
     try {
       file.text = text_of_result(files[i]);
       file.beside = benchmarks.beside(files[i]);
-      Reading reading = read_result(file, format);
+      Reading reading = read_history_file(file, format);
       for (FoundNight& night : reading.nights) merger.add(std::move(night), machine_class);
       for (const std::string& line : reading.left_out) all.left_out.push_back(place + ": " + line);
       add_counts(all.unmeasured, reading.unmeasured);
