@@ -34,7 +34,7 @@ double hope_of(const SharedPart& part) {
 
 }  // namespace
 
-SharedSearch::SharedSearch(int commits, SearchPolicy policy) : policy_(std::move(policy)) {
+SharedSearch::SharedSearch(int commits, const SearchPolicy& policy) : policy_(policy) {
   empty_.commits = commits;
 }
 

@@ -27,7 +27,7 @@ struct SharedPart {
 class SharedSearch {
  public:
   // `policy`: of each search; max_runs counts all runs.
-  SharedSearch(int commits, SearchPolicy policy);
+  SharedSearch(int commits, const SearchPolicy& policy);
 
   // Another benchmark. There is no more after the first runs of both ends.
   void add(bool seeks_less);
