@@ -150,6 +150,7 @@ def with_places(text, service):
                            (r"/backups/", f"{there['folder']}/"),
                            (r"good=\d+&bad=\d+",
                             f"good={there['builds'][0]}&bad={there['builds'][-1]}"),
+                           (r"first=\d+&other=\d+", "first=1&other=1"),
                            (r"regressions/\d+", f"regressions/{there['regression']}"),
                            (r"series/\d+", f"series/{there['series']}")):
         text = re.sub(pattern, value, text)

@@ -101,8 +101,7 @@ struct Commands {
         "are taken as given.");
     detect_command
         ->add_option("files", detect.files,
-                     "CSV: position,value; rows of one position are its runs; - for standard "
-                     "input; or result\nfiles of a benchmark program, or folders of them")
+                     "CSV of position,value (- for standard input), or result files or folders")
         ->required();
     detect_command->add_option("--threshold", threshold, "smallest change to report")
         ->capture_default_str();
