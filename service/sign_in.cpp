@@ -47,11 +47,8 @@ std::string form_of(const std::vector<std::pair<std::string, std::string>>& fiel
 
 // RFC 6749, 2.3.1.
 std::string login(const std::string& client, const std::string& secret) {
-  const std::string both = web::percent_encode(client) + ":" + web::percent_encode(secret);
-  std::string text =
-      base64url_of_hex(hex_of({reinterpret_cast<const unsigned char*>(both.data()), both.size()}));
-  std::ranges::replace(text, '-', '+');
-  std::ranges::replace(text, '_', '/');
+  std::string text = standard_base64(
+      base64url_of(web::percent_encode(client) + ":" + web::percent_encode(secret)));
   text.append((4 - text.size() % 4) % 4, '=');
   return "Basic " + text;
 }

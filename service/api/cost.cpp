@@ -35,18 +35,15 @@ const Described<MeasuringCosts>& costs_row() {
 }  // namespace
 
 void add_cost_routes(Routes& routes) {
-  const auto days = days_query(usual_cost_days);
-  const auto until = time_query("until", "The end; now, if it is not given.");
+  const auto period = period_query(usual_cost_days);
   routes.read(
       {.path = "/api/v1/cost",
        .id = "get_cost",
        .summary = "Machine time of the nights in some days, and for each finding that they named",
-       .parameters = {days, until},
+       .parameters = {period.days, period.until},
        .answers = {{.schema = costs_row().schema()}}},
-      [&clock = routes.context.clock, days, until](storage::Database& db,
-                                                   const web::Request& request) {
-        const Time to = until(request).value_or(clock.now());
-        const Time from = to - std::chrono::days(days(request).value_or(usual_cost_days));
+      [&clock = routes.context.clock, period](storage::Database& db, const web::Request& request) {
+        const auto [from, to] = period(request, clock.now());
         return json_answer(costs_row().write(costs_between(db, from, to)));
       },
       Routes::Kept::never);

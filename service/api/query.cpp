@@ -118,16 +118,23 @@ Query<Time> time_query(const char* name, const char* text) {
           "an RFC 3339 time in UTC such as 2026-08-20T00:00:00Z", parse};
 }
 
-Query<int> days_query(int otherwise) {
+PeriodQuery period_query(int usual_days) {
   const auto parse = [](const std::string& given) {
     const auto value = parse_id(given);
     return value && *value <= 366 ? std::optional(static_cast<int>(*value)) : std::nullopt;
   };
-  return {"days",
-          "How many, ending with `until`.",
-          {{"type", "integer"}, {"minimum", 1}, {"maximum", 366}, {"default", otherwise}},
-          "a number from 1 to 366",
-          parse};
+  return {usual_days,
+          {"days",
+           "How many, ending with `until`.",
+           {{"type", "integer"}, {"minimum", 1}, {"maximum", 366}, {"default", usual_days}},
+           "a number from 1 to 366",
+           parse},
+          time_query("until", "The end; now, if it is not given.")};
+}
+
+std::pair<Time, Time> PeriodQuery::operator()(const web::Request& request, Time now) const {
+  const Time to = until(request).value_or(now);
+  return {to - std::chrono::days(days(request).value_or(usual_days)), to};
 }
 
 Query<std::string> date_query(const char* name, const char* text) {

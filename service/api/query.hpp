@@ -71,8 +71,16 @@ Query<std::string> metric_query();
 Query<std::string> text_query(const char* name, const char* text, const char* wanted);
 Query<std::string> workload_query();
 Query<Time> time_query(const char* name, const char* text);
-// The parameter `days`, 1 to 366, which end with the parameter `until`.
-Query<int> days_query(int otherwise);
+// The parameter `days`, 1 to 366, which end with the parameter `until`, or now.
+struct PeriodQuery {
+  int usual_days;
+  Query<int> days;
+  Query<Time> until;
+
+  // Begin and end.
+  std::pair<Time, Time> operator()(const web::Request& request, Time now) const;
+};
+PeriodQuery period_query(int usual_days);
 Query<std::string> date_query(const char* name, const char* text);
 // What people type in place of an id; references.hpp finds what they mean. A commit: 4 to 40 digits
 // in lower case, or all 40. A build: its id, a version, or how that or a commit begins.

@@ -1,5 +1,6 @@
 #include "storage/base/digest.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <stdexcept>
 #include <vector>
@@ -119,6 +120,17 @@ std::string base64url_of_hex(std::string_view hex) {
   }
   if (bits > 0) text.push_back(digits[value << (6 - bits) & 63]);
   return text;
+}
+
+std::string base64url_of(std::string_view bytes) {
+  return base64url_of_hex(
+      hex_of({reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()}));
+}
+
+std::string standard_base64(std::string url_safe) {
+  std::replace(url_safe.begin(), url_safe.end(), '-', '+');
+  std::replace(url_safe.begin(), url_safe.end(), '_', '/');
+  return url_safe;
 }
 
 }  // namespace nightjar

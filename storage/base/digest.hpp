@@ -39,5 +39,8 @@ std::optional<std::string> bytes_from_base64url(std::string_view text);
 std::string hex_from_base64url(std::string_view text);
 // The other way; `hex` has an even number of digits.
 std::string base64url_of_hex(std::string_view hex);
+std::string base64url_of(std::string_view bytes);
+// The same in the standard alphabet, as headers have it; still without padding.
+std::string standard_base64(std::string url_safe);
 
 }  // namespace nightjar

@@ -36,12 +36,9 @@ void add(Secrets& to, std::string form) {
 }
 
 void add_base64(Secrets& to, const std::string& secret) {
-  const auto* bytes = reinterpret_cast<const unsigned char*>(secret.data());
-  std::string form = base64url_of_hex(hex_of({bytes, secret.size()}));
+  const std::string form = base64url_of(secret);
   add(to, form);
-  std::replace(form.begin(), form.end(), '-', '+');  // as headers have it
-  std::replace(form.begin(), form.end(), '_', '/');
-  add(to, std::move(form));
+  add(to, standard_base64(form));
 }
 
 // How many characters at the begin of `text` spell the secret, each by itself, after a backslash,

@@ -65,12 +65,7 @@ def holds_a_job(world, pod):
 @pytest.mark.first
 def test_a_pod_works_from_nothing_and_a_killed_ones_session_is_resumed(world, issuer, capsys):
     w = world()
-    w.config.write_text(w.config.read_text() + f"""
-[[oidc]]
-issuer = "{issuer.url}"
-audience = "https://nightjar.test"
-claims = {{ repository = "octo/pytorch" }}
-""")
+    w.config.write_text(w.config.read_text() + issuer.trusted("https://nightjar.test"))
     w.publish_nightly("2026-08-19")
     w.start_daemon()
     pods = Pods(w, issuer)

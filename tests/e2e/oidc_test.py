@@ -18,12 +18,7 @@ def issuer(tmp_path):
 
 def test_a_jobs_runner_enrols_without_a_secret_and_works(world, issuer):
     w = world()
-    w.config.write_text(w.config.read_text() + f"""
-[[oidc]]
-issuer = "{issuer.url}"
-audience = "{AUDIENCE}"
-claims = {{ repository = "octo/pytorch" }}
-""")
+    w.config.write_text(w.config.read_text() + issuer.trusted(AUDIENCE))
     w.publish_nightly("2026-08-19")
     w.start_daemon()
     path = w.folder / "script.json"

@@ -95,6 +95,15 @@ class JobIssuer(Issuer):
             aud=query["audience"], sub="repo:octo/pytorch:ref:refs/heads/main",
             repository="octo/pytorch", jti=str(time.time_ns()))}
 
+    def trusted(self, audience):
+        """What a service's configuration says that takes the jobs of one repository."""
+        return f"""
+[[oidc]]
+issuer = "{self.url}"
+audience = "{audience}"
+claims = {{ repository = "octo/pytorch" }}
+"""
+
     def environment(self):
         """What GitHub gives to a job with the permission id-token: write."""
         return {"ACTIONS_ID_TOKEN_REQUEST_URL": self.url + "/token?api-version=2.0",
