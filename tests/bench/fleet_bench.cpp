@@ -10,7 +10,6 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -89,12 +88,6 @@ struct Rivals {
     const double t = (mean(runs) - mean(last)) / std::sqrt(a + b);
     return t > 0 && 2 * student_p(t, free) < .001;
   }
-};
-
-struct Options {
-  int series = 5000, nights = 30, jobs = 1000;  // jobs: series with a step
-  double largest_layout = kLargestLayout;
-  std::string file;
 };
 
 struct Tally {
@@ -312,15 +305,7 @@ std::string steps_table(const Tally& tally, const Options& options) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  Options options;
-  for (int i = 1; i + 1 < count; i += 2) {
-    const std::string name = arguments[i];
-    if (name == "--series") options.series = std::atoi(arguments[i + 1]);
-    if (name == "--nights") options.nights = std::atoi(arguments[i + 1]);
-    if (name == "--jobs") options.jobs = std::atoi(arguments[i + 1]);
-    if (name == "--layout") options.largest_layout = std::atof(arguments[i + 1]);
-    if (name == "--write") options.file = arguments[i + 1];
-  }
+  const Options options = read_options(count, arguments);
   Fleet fleet(options);
   for (int night = 0; night < kLevels; ++night) fleet.night(false);
   for (int night = 0; night < options.nights; ++night) fleet.night(true);

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -57,6 +59,25 @@ struct SeriesTraits {
 };
 
 inline constexpr double kLargestLayout = .0098;
+
+// What the benches are asked to play. Unknown options are left out.
+struct Options {
+  int series = 5000, nights = 30, jobs = 1000;  // jobs: series with a step
+  double largest_layout = kLargestLayout;
+  std::string file;  // the document whose figures are to be these
+};
+inline Options read_options(int count, char** arguments) {
+  Options options;
+  for (int i = 1; i + 1 < count; i += 2) {
+    const std::string name = arguments[i];
+    if (name == "--series") options.series = std::atoi(arguments[i + 1]);
+    if (name == "--nights") options.nights = std::atoi(arguments[i + 1]);
+    if (name == "--jobs") options.jobs = std::atoi(arguments[i + 1]);
+    if (name == "--layout") options.largest_layout = std::atof(arguments[i + 1]);
+    if (name == "--write") options.file = arguments[i + 1];
+  }
+  return options;
+}
 
 inline SeriesTraits drawn_traits(Random& random, double largest_layout = kLargestLayout) {
   const Quantile layouts[] = {{0, .0005},

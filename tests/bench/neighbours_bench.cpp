@@ -5,7 +5,6 @@
 // each is judged under the bar of the whole fleet. FILE: the document whose figures are to be
 // these.
 #include <cstdio>
-#include <cstdlib>
 #include <future>
 #include <optional>
 #include <string>
@@ -20,11 +19,6 @@ namespace {
 
 constexpr int kFleet = 50000;
 constexpr double kMonth = 30.;
-
-struct Options {
-  int series = 5000, nights = 30, jobs = 1000;
-  std::string file;
-};
 
 struct Tally {
   double suspects = 0, most_suspects = 0, runs = 0, not_shown = 0;
@@ -227,14 +221,7 @@ std::string figures(const Options& options) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  Options options;
-  for (int i = 1; i + 1 < count; i += 2) {
-    const std::string name = arguments[i];
-    if (name == "--series") options.series = std::atoi(arguments[i + 1]);
-    if (name == "--nights") options.nights = std::atoi(arguments[i + 1]);
-    if (name == "--jobs") options.jobs = std::atoi(arguments[i + 1]);
-    if (name == "--write") options.file = arguments[i + 1];
-  }
+  const Options options = read_options(count, arguments);
   const std::string table = figures(options);
   std::fputs(table.c_str(), stdout);
   if (!options.file.empty()) write_figures(options.file, "neighbours", table);
