@@ -8,11 +8,12 @@
 
 namespace nightjar::runner {
 
-// Reads what this process may use, and else /proc and /sys: cpu_model, cpu_count (those it may run
-// on), cpu_quota (if there is one, in CPUs), smt, numa_nodes, governor, turbo, kernel, memory_bytes
-// (of the machine, or of a control group that has less; rounded to 256 MiB, because a kernel's own
-// share differs from boot to boot), thp, libc, arch, hypervisor, microcode, firmware, the models
-// and driver of the GPUs that workloads may see, and how runs are threaded and pinned.
+// Reads what this process may use, and else /proc and /sys: cpu_model, cpu_count, cpu_quota, smt,
+// numa_nodes, governor, turbo, kernel, memory_bytes, thp, libc, arch, hypervisor, microcode,
+// firmware, the models and driver of the GPUs that workloads may see, and how runs are threaded and
+// pinned. "cpu_count" is of the CPUs that it may run on. "cpu_quota" is in CPUs, and there only if
+// there is a quota. "memory_bytes" is of the machine, or of a control group that has less. It is
+// rounded to 256 MiB, because a kernel's own share differs from boot to boot.
 std::map<std::string, std::string> machine_facts();
 
 // Reads firmware facts from /proc and /sys below `root`; "none" if they are not there. "microcode"
