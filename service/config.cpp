@@ -168,6 +168,7 @@ void read_tokens(TomlFile& toml, std::vector<TokenConfig>& tokens) {
     section.read("sha256", token.sha256);
     std::vector<std::string> classes;
     section.read("machine_classes", classes);
+    section.read("imports", token.imports);
     section.done();
     if (!matches(token.name, "[A-Za-z0-9_.-]+"))
       section.fail("name", "must be a name of letters, digits, '_', '.' and '-'");
@@ -180,6 +181,10 @@ void read_tokens(TomlFile& toml, std::vector<TokenConfig>& tokens) {
       token.role = *known;
     if (!classes.empty() && !token.is_for_runners())
       section.fail("machine_classes", "is only for a token of role \"runner\" or \"builder\"");
+    if (token.imports && !token.is_for_runners())
+      section.fail("imports",
+                   "is only for a token of role \"runner\" or \"builder\"; one that only imports "
+                   "has the role \"import\"");
     for (const std::string& one : classes)
       if (const auto fingerprint = Sha256::parse(one))
         token.machine_classes.push_back(*fingerprint);

@@ -29,6 +29,7 @@ struct TokenConfig {
   std::string sha256;  // of the token; the token itself is never stored
   // Fingerprints of the machine classes that its runners may be of; empty: any.
   std::vector<Sha256> machine_classes = {};
+  bool imports = false;  // of a runner: its bearer may import histories, too
   bool is_of(const Sha256& fingerprint) const;
   // Runners may register with it; an admin's, which may do everything, is not meant.
   bool is_for_runners() const { return role == web::Role::runner || role == web::Role::builder; }

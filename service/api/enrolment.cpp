@@ -557,7 +557,7 @@ void require_own_name(const Database& db, const web::Principal& sender, const st
 }
 
 void require_may_build(const web::Principal& sender, const Runner& runner) {
-  if (!storage::is_builder(runner) || web::may_act_as(sender.role, web::Role::builder)) return;
+  if (!storage::is_builder(runner) || web::may_act_as(sender, web::Role::builder)) return;
   throw Refused(403, "Insufficient role",
                 "Runner '" + runner.name +
                     "' asks for builds, which needs a token of role builder; this one has role " +

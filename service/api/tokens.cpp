@@ -22,7 +22,8 @@ std::optional<web::Principal> configured_principal(const std::vector<TokenConfig
                                                    const Sha256& hash) {
   std::optional<web::Principal> found;
   for (const TokenConfig& known : configured)  // all of them, so that time tells nothing
-    if (web::equal_in_constant_time(hash.str(), known.sha256)) found = {known.name, known.role};
+    if (web::equal_in_constant_time(hash.str(), known.sha256))
+      found = {known.name, known.role, known.imports};
   return found;
 }
 

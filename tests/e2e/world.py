@@ -245,7 +245,8 @@ class World:
     def write_config(self):
         tokens = "".join(
             f'[[token]]\nname = "{role}"\nrole = "{role}"\nsha256 = '
-            f'"{hashlib.sha256(t.encode()).hexdigest()}"\n'
+            f'"{hashlib.sha256(t.encode()).hexdigest()}"\n' +
+            ("imports = true\n" if role == "runner" else "")
             for role, t in self.tokens.items())
         settings = {
             "service": {

@@ -41,6 +41,7 @@ name = "r1"
 role = "runner"
 sha256 = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 machine_classes = ["cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"]
+imports = true
 [[token]]
 name = "boss"
 role = "admin"
@@ -325,6 +326,7 @@ TEST_CASE("every key of the configuration arrives") {
   CHECK(config.tokens[0].sha256 == std::string(64, 'a'));
   CHECK(config.tokens[0].is_of(*Sha256::parse(std::string(64, 'c'))));
   CHECK_FALSE(config.tokens[0].is_of(*Sha256::parse(std::string(64, 'd'))));
+  CHECK(config.tokens[0].imports);
   CHECK(config.tokens[1].name == "boss");
   CHECK(config.tokens[1].is_of(*Sha256::parse(std::string(64, 'd'))));
   CHECK(config.source.index.empty());
@@ -455,6 +457,8 @@ TEST_CASE("what is wrong in a configuration is told in lines that name file, lin
       {"classes of a reader",
        "[[token]]\nname = \"a\"\nrole = \"read\"\nmachine_classes = [\"lab\"]\n",
        ":8: token.machine_classes: is only for a token of role \"runner\" or \"builder\""},
+      {"imports of an admin", "[[token]]\nname = \"a\"\nrole = \"admin\"\nimports = true\n",
+       ":8: token.imports: is only for a token of role \"runner\" or \"builder\""},
       {"token itself", "[[token]]\nname = \"a\"\nrole = \"read\"\nsha256 = \"secret\"\n",
        ":8: token.sha256: must be the token's SHA-256"},
       {"number for a share", "[detection]\nthreshold = 7\n",

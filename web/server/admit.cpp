@@ -86,7 +86,7 @@ std::optional<Response> Connection::admit_role() {
     if (needed == Role::read && state_->config.open_reads) return std::nullopt;
     return unauthorized("This needs a token of role " + std::string(name_of(needed)) + ".");
   }
-  if (!may_act_as(principal_->role, needed))
+  if (!may_act_as(*principal_, needed))
     return problem(403, "Forbidden",
                    "This needs a token of role " + std::string(name_of(needed)) +
                        "; this one has role " + std::string(name_of(principal_->role)) +

@@ -6,9 +6,11 @@
 
 namespace nightjar::web {
 
-bool may_act_as(Role role, Role needed) {
+bool may_act_as(const Principal& principal, Role needed) {
+  const Role role = principal.role;
   return role == needed || role == Role::admin || needed == Role::none ||
          (needed == Role::read && role != Role::none) ||
+         (needed == Role::import && principal.imports) ||
          (needed == Role::runner && role == Role::builder);
 }
 namespace {

@@ -21,14 +21,16 @@ std::string method_text(Method method);  // as in a request line: "GET"
 // none: open to all. Each of the others may also read, builder may do what runner may, and admin
 // may do everything; import and runner have nothing else in common.
 NIGHTJAR_ENUM(Role, none, read, import, runner, builder, admin);
-bool may_act_as(Role role, Role needed);
 
 class Charge;
 
 struct Principal {
   std::string name;
   Role role = Role::none;
+  bool imports = false;  // may act as import, too
 };
+
+bool may_act_as(const Principal& principal, Role needed);
 
 struct Request {
   Method method = Method::get;

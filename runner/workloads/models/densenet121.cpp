@@ -25,15 +25,16 @@ struct DenseImpl : nn::Module {
 };
 TORCH_MODULE(Dense);
 
-// The paper's `growth` is 32.
-nn::Sequential network(std::int64_t growth, std::int64_t classes) {
+// The paper's `growth` is 32. Each of its depths is divided by `shallower`.
+nn::Sequential network(std::int64_t growth, std::int64_t shallower, std::int64_t classes) {
   constexpr std::int64_t depths[] = {6, 12, 24, 16};
   auto channels = 2 * growth;
   nn::Sequential layers;
   append_convolution_norm(layers, convolution(3, channels, 7, 2), nn::ReLU(true));
   layers->push_back(nn::MaxPool2d(nn::MaxPool2dOptions(3).stride(2).padding(1)));
-  for (const auto depth : depths) {
-    if (depth != depths[0]) {
+  for (const auto full : depths) {
+    const auto depth = full / shallower;
+    if (full != depths[0]) {
       append_norm_convolution(layers, channels, channels / 2, 1);
       layers->push_back(nn::AvgPool2d(2));
       channels /= 2;
@@ -50,7 +51,8 @@ nn::Sequential network(std::int64_t growth, std::int64_t classes) {
 }
 
 Step make(Case& made_for) {
-  return classification(made_for, network(made_for.size("growth"), made_for.size("classes")));
+  return classification(made_for, network(made_for.size("growth"), made_for.size("shallower"),
+                                          made_for.size("classes")));
 }
 
 const Registration registered{"densenet121", make};

@@ -23,11 +23,12 @@ class Dense(nn.Module):
         return torch.cat([x, self.layers(x)], 1)
 
 
-def network(growth, classes):
-    """The paper's `growth` is 32."""
+def network(growth, shallower, classes):
+    """The paper's `growth` is 32. Each of its depths is divided by `shallower`."""
     channels = 2 * growth
     layers = [*convolution_norm(3, channels, 7, 2), nn.MaxPool2d(3, 2, 1)]
     for number, depth in enumerate(DEPTHS):
+        depth //= shallower
         if number > 0:
             layers += [*norm_convolution(channels, channels // 2, 1), nn.AvgPool2d(2)]
             channels //= 2
@@ -43,4 +44,4 @@ class Pooled(nn.Module):
 
 
 def make(case):
-    return classification(case, network(case.growth, case.classes))
+    return classification(case, network(case.growth, case.shallower, case.classes))

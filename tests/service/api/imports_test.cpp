@@ -151,3 +151,19 @@ TEST_CASE("Only a token of the role import may import, and a refusal says so") {
   CHECK(send_history(world, body, "read").status == 403);
   CHECK(send_history(world, body, "").status == 401);
 }
+
+TEST_CASE("A runner's token imports where its table says so, and does nothing else with it") {
+  const auto principal = [](bool imports) {
+    const Sha256 hash = web::sha256("lab");
+    return configured_principal({{.name = "lab",
+                                  .role = web::Role::runner,
+                                  .sha256 = hash.str(),
+                                  .imports = imports}},
+                                hash)
+        .value();
+  };
+  CHECK(web::may_act_as(principal(true), web::Role::import));
+  CHECK(web::may_act_as(principal(true), web::Role::runner));
+  CHECK_FALSE(web::may_act_as(principal(true), web::Role::builder));
+  CHECK_FALSE(web::may_act_as(principal(false), web::Role::import));
+}
