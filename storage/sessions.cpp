@@ -149,8 +149,17 @@ std::string frame_of(const SessionResult& result) {
   return json(frame).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+#define CHECKS                                                                                 \
+  "SELECT usable, reason, control, compute, bandwidth, launch FROM session_check "             \
+  "LEFT JOIN gpu_control ON gpu_control.job = session_check.job WHERE "
+
 SessionCheck read_check(Statement& row) {
-  return {row.next<bool>(), row.next<std::string>(), row.next<double>()};
+  SessionCheck check{row.next<bool>(), row.next<std::string>(), row.next<double>()};
+  const auto compute = row.next<std::optional<double>>(),
+             bandwidth = row.next<std::optional<double>>(),
+             launch = row.next<std::optional<double>>();
+  if (compute) check.gpu = {*compute, bandwidth.value(), launch.value()};
+  return check;
 }
 
 }  // namespace
@@ -210,7 +219,7 @@ std::map<BuildId, Profile> profiles_of_job(const Database& db, JobId id) {
 }
 
 std::optional<SessionCheck> find_check(const Database& db, JobId id) {
-  Statement find(db, "SELECT usable, reason, control FROM session_check WHERE job = ?");
+  Statement find(db, CHECKS "session_check.job = ?");
   return read_one(find.bind(id), read_check);
 }
 
@@ -220,6 +229,11 @@ void add_check(Transaction& transaction, const Job& job, const SessionCheck& che
             "VALUES (?, ?, ?, ?, ?)")
       .bind(job.id, job.machine, check.usable, check.reason, check.control)
       .run();
+  if (check.gpu)
+    Statement(transaction,
+              "INSERT INTO gpu_control (job, compute, bandwidth, launch) VALUES (?, ?, ?, ?)")
+        .bind(job.id, check.gpu->compute, check.gpu->bandwidth, check.gpu->launch)
+        .run();
   Statement(transaction, "DELETE FROM unchecked_session WHERE job = ?").bind(job.id).run();
 }
 
@@ -247,9 +261,10 @@ bool awaits_earlier_session(const Database& db, const Job& asked) {
 std::vector<SessionCheck> last_checks(const Database& db, MachineId machine, FactsId facts,
                                       std::size_t count) {
   Statement find(db,
-                 "SELECT usable, reason, control FROM session_check WHERE machine = ? "
+                 CHECKS
+                 "machine = ? "
                  "AND (SELECT facts FROM job WHERE job.id = session_check.job) IS ? "
-                 "ORDER BY id DESC LIMIT ?");
+                 "ORDER BY session_check.id DESC LIMIT ?");
   auto checks = read_all(find.bind(machine, facts, static_cast<std::int64_t>(count)), read_check);
   std::reverse(checks.begin(), checks.end());
   return checks;

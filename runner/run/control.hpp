@@ -6,8 +6,9 @@
 
 namespace nightjar::runner {
 
-// Reads the request from standard input and answers on file descriptor 3, in about 0.5 s. Returns
-// the exit code: 2 if there is no file descriptor 3 or no request.
+// Reads the request from standard input and answers on file descriptor 3, in about 0.5 s; a second
+// more if the request's `device` is "cuda", see gpu_control.hpp. Returns the exit code: 2 if there
+// is no file descriptor 3 or no request.
 int run_control();
 
 }  // namespace nightjar::runner

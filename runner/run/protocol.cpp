@@ -210,8 +210,8 @@ void ParsedRun::lacks(const std::string& metric, const std::string& reason) {
   settings["no " + metric] = shortened(reason, 400);
 }
 
-std::string request_json(const Workload* workload, const RunLimits& limits, double fastest_probe,
-                         double slow, const std::string& module, bool blocks) {
+std::string request_json(const RunTask& task, const RunLimits& limits, double fastest_probe) {
+  const Workload* workload = task.workload;
   Json request{{"workload", workload ? workload->name.str() : "control"},
                {"version", workload ? workload->version : 1},
                {"seed", limits.seed},
@@ -219,15 +219,17 @@ std::string request_json(const Workload* workload, const RunLimits& limits, doub
                {"min_iterations", limits.min_iterations},
                {"seconds", limits.seconds},
                {"fastest_probe", fastest_probe}};
-  if (slow != 0) request["slow"] = slow;
+  if (task.slow != 0) request["slow"] = task.slow;
+  if (task.gpu) request["device"] = "cuda";
   if (workload && workload->name.device() == "cuda" && limits.kernel_iterations > 0)
     request["kernel_iterations"] = limits.kernel_iterations;
-  if (blocks) {  // iterations with mapped blocks are slow, and the first ones have the peak
+  if (task.blocks) {  // iterations with mapped blocks are slow, and the first ones have the peak
     request["peak_at"] = kBlocksPeakAt;
     request["min_iterations"] = 1;
     request["seconds"] = 0;
   }
-  if (module != "torch") request["module"] = module;
+  if (task.environment && task.environment->module != "torch")
+    request["module"] = task.environment->module;
   return request.dump() + "\n";
 }
 

@@ -22,14 +22,13 @@ struct RunTask {
   double slow = 0;       // to be planted, see PlannedRun
   bool profile = false;  // instead of measuring
   bool blocks = false;   // a short run for peak_memory, whose memory blocks are mapped one by one
+  bool gpu = false;      // a control run that measures the GPU, too
 };
 
-// Returns the request for standard input; without a workload, the control workload's.
-// `fastest_probe` is what such a program has said so far on this machine, in seconds; 0: nothing
-// yet. `slow`: see PlannedRun. `module`: what the build is of, see EnvironmentSpec. `blocks`: see
-// RunTask.
-std::string request_json(const Workload* workload, const RunLimits& limits, double fastest_probe,
-                         double slow = 0, const std::string& module = "torch", bool blocks = false);
+// Returns the request for standard input; without a workload, the control workload's. `limits` are
+// those of this run, which may be fewer than the task's. `fastest_probe` is what such a program has said so far on this machine, in seconds; 0: nothing
+// yet. `task` has the rest.
+std::string request_json(const RunTask& task, const RunLimits& limits, double fastest_probe);
 
 struct ParsedRun {
   RunResult result;  // `order` and `started_at` are the caller's to set

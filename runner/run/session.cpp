@@ -31,6 +31,7 @@ RunTask task_of(JobId job, const JobSpec& spec, std::size_t order) {
   RunTask task{.job = job, .order = static_cast<int>(order), .limits = &spec.limits};
   task.slow = planned.slow;
   task.profile = spec.kind == JobKind::profile;
+  task.gpu = planned.is_control() && spec.uses_gpu();
   if (planned.is_control()) return task;
   task.environment = &spec.environments[static_cast<std::size_t>(planned.environment)];
   task.workload = &spec.workloads[static_cast<std::size_t>(planned.workload)];

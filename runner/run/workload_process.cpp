@@ -88,10 +88,9 @@ ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>
     if (task.profile && !place.profiled.empty())
       spec.environment["NIGHTJAR_PROFILED"] = fs::absolute(place.profiled).string();
   }
-  // Last, so that what a build brings is found first. The control workload is no build.
-  if (workload) add_library_folders(spec.environment, driver_folders());
-  spec.input = request_json(workload, limits, fastest_probe, task.slow,
-                            task.environment ? task.environment->module : "torch", task.blocks);
+  // Last, so that what a build brings is found first.
+  if (workload || task.gpu) add_library_folders(spec.environment, driver_folders());
+  spec.input = request_json(task, limits, fastest_probe);
   if (task.blocks) spec.environment["MALLOC_MMAP_THRESHOLD_"] = std::to_string(kMappedFrom);
   spec.memory_bytes = limits.memory_bytes;
   spec.output_bytes = limits.output_bytes;

@@ -16,7 +16,7 @@ Benchmarks::Benchmarks(int commits, const bisect::SearchPolicy& policy,
 
 void Benchmarks::add(const SearchSubject& subject) {
   subjects_.push_back(subject);
-  lost_.emplace_back();
+  lost_.emplace_back(commits_);
   left_out_.emplace_back();
   shared_.add(seeks_less(options_for(subject, options_)));
 }

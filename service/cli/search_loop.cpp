@@ -35,6 +35,7 @@ SearchLoop::SearchLoop(const BisectOptions& options, Bench& bench,
       stop_(std::move(stop)),
       result_{commits,
               Benchmarks(static_cast<int>(commits.size()) - 1, search_policy_of(options), options)},
+      lost_(static_cast<int>(commits.size()) - 1),
       chart_(::isatty(STDERR_FILENO) != 0) {
   result_.benchmarks.restore(saved);
   if (!saved.runs.empty()) session_ = saved.runs.back().session + 1;

@@ -67,7 +67,8 @@ std::string unavailable_trouble(const SourceFacts& facts) {
 
 std::string runner_trouble(const NightFacts& facts, const Config& config) {
   if (facts.runners == 0)
-    return "no runner has registered; start one: nightjar-runner --service URL --token-file FILE";
+    return "no runner has registered; start one: nightjar-runner --service URL --token-file FILE, "
+           "or --enrol FILE with a one-time token";
   if (facts.live == 0)
     return "no runner was seen for " + std::to_string(config.queue.runner_silent.count()) +
            " s; start nightjar-runner on a measuring machine, or look at its log";

@@ -93,6 +93,8 @@ struct JobSpec {
   std::vector<PlannedRun> order;
   RunLimits limits;
   std::optional<SourceSpec> source;
+
+  bool uses_gpu() const;
 };
 
 // unavailable: cannot run here (no CUDA device, missing module), or its environment could not be
@@ -151,11 +153,17 @@ struct SessionResult {
   std::map<std::string, std::string> settings;
 };
 
+// Where the control workload's kernels on a GPU lie, in seconds.
+struct GpuControl {
+  double compute = 0, bandwidth = 0, launch = 0;
+};
+
 // Was the machine itself while a session measured? One that was not is void.
 struct SessionCheck {
   bool usable = true;
   std::string reason;  // why not
   double control = 0;  // the control workload's location, s; 0: none was measured
+  std::optional<GpuControl> gpu = {};
 };
 
 // A job as stored and as claimed. A lease belongs to one attempt: a result for an older attempt is

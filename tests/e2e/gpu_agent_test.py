@@ -3,6 +3,7 @@ Where this machine has a GPU, it and its PyTorch are used. Everywhere the librar
 devices are doubles, and a stand-in for PyTorch has a profiler that writes traces as a GPU's are."""
 import json
 import shutil
+import sqlite3
 import subprocess
 import sys
 import types
@@ -68,6 +69,17 @@ def double(folder, vendor, device, text, variant):
             variable: folder / "devices"})
 
 
+def double_of_nvidia(folder, text=NVIDIA):
+    """With a driver that starts kernels."""
+    made = double(folder, "nvml", "H100", text, "cu130")
+    driver = folder / "driver"
+    driver.mkdir()
+    shutil.copy(ROOT / "build" / "tests" / "cuda_double" / "libcuda.so.1", driver)
+    (driver / "settings").touch()
+    made.environment["LD_LIBRARY_PATH"] = f"{made.environment['LD_LIBRARY_PATH']}:{driver}"
+    return made
+
+
 def at_hand(folder):
     said = subprocess.run(
         [programs.python(), "-c", "import sys, torch; print(torch.version.cuda, torch.version.hip,"
@@ -93,7 +105,7 @@ def gpu(request, tmp_path):
         return at_hand(folder)
     if request.param == "AMD's double":
         return double(folder, "rocm_smi", "MI300X", AMD, "rocm7.0")
-    return double(folder, "nvml", "H100", NVIDIA, "cu130")
+    return double_of_nvidia(folder)
 
 
 def make_workloads(folder):
@@ -122,6 +134,12 @@ def publish(w, date, products, nights):
     finish_in_noise(w, nights)
 
 
+def controls_on_the_gpu(w):
+    """How many sessions timed the control's kernels on the device."""
+    with sqlite3.connect(f"file:{w.folder}/data/nightjar.sqlite?mode=ro", uri=True) as rows:
+        return rows.execute("SELECT count(*) FROM gpu_control").fetchone()[0]
+
+
 @pytest.mark.timing
 def test_one_percent_more_kernel_time_is_the_only_thing_that_an_agents_nights_tell(world, gpu):
     w = world(source={"variant": gpu.variant, "python_tag": gpu.tag}, environment={"indexes": []},
@@ -143,6 +161,8 @@ def test_one_percent_more_kernel_time_is_the_only_thing_that_an_agents_nights_te
     [lab] = w.items("runners")
     assert gpu.device in lab["machine"]["facts"]["gpu"], lab
     assert {run["status"] for run in w.items("runs")} == {"measured"}, w.get("/readyz")
+    if gpu.device == "H100":
+        assert controls_on_the_gpu(w) > 0
     publish(w, "2026-08-19", 100, 2)
     assert w.issues() == [] and told(w) == []
 

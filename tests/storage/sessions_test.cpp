@@ -177,13 +177,21 @@ TEST_CASE("the last checks of a machine class come oldest first") {
   for (const double control : {1.0, 2.0, 3.0}) {
     const Job job = story.measure("job" + std::to_string(control));
     CHECK_FALSE(find_check(story.db, job.id));
-    add_check(Autocommit(story.db), job, {control < 3, control < 3 ? "" : "off", control});
+    SessionCheck check{control < 3, control < 3 ? "" : "off", control};
+    if (control > 1) check.gpu = {control, 5, 6};
+    add_check(Autocommit(story.db), job, check);
     CHECK_THROWS_AS(add_check(Autocommit(story.db), job, {}), Error);
   }
   const auto checks = last_checks(story.db, story.machine.id, {}, 2);
   REQUIRE(checks.size() == 2);
   CHECK(checks[0].control == 2);
   CHECK(checks[1].reason == "off");
+  REQUIRE(checks[1].gpu);
+  CHECK(checks[1].gpu->compute == 3);
+  CHECK(checks[1].gpu->bandwidth == 5);
+  CHECK(checks[1].gpu->launch == 6);
+  const auto of_cpu = last_checks(story.db, story.machine.id, {}, 3).front();
+  CHECK_FALSE(of_cpu.gpu);
   CHECK(last_checks(story.db, MachineId{99}, {}, 2).empty());
 }
 

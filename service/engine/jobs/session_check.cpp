@@ -20,8 +20,6 @@ namespace {
 
 constexpr std::size_t kHistory = 30;       // sessions remembered for each machine class
 constexpr std::size_t kEnoughHistory = 8;  // before that there is no sd to hold a session to
-// Below this share a control is never off: on shared machines it repeats no better.
-constexpr double kLeastDeviation = .10;
 // Share of all CPU time. Single disturbed iterations are known by their probes and left out by the
 // runner; beyond this hardly any is undisturbed.
 constexpr double kMostSteal = .15;
@@ -32,20 +30,75 @@ constexpr double kAgree = .05;            // ... whose controls differ by no mor
 constexpr double kSlowedByCap = .02;  // a share: kernels repeat within .25 % at equal clocks
 constexpr int kMostVoidNights = 2;    // in a row, of a GPU whose clocks are free
 
-double control_location(const JobSpec& spec, const SessionResult& result) {
-  std::vector<double> locations;
+std::string signed_percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%+.1f %%", 100 * share);
+  return text;
+}
+
+// What of the control workload is held to a machine class's history. Below `least_deviation`, a
+// share, it is never off: on shared machines it repeats no better.
+struct Gauge {
+  const char* name;
+  double least_deviation;
+  double (*location)(const SessionCheck& check);  // s; 0: not measured
+};
+
+constexpr Gauge gauges[] = {
+    {"the control workload, which depends on the machine only,", .10,
+     [](const SessionCheck& check) { return check.control; }},
+    {"the GPU's arithmetic, by a kernel that no build changes,", .05,
+     [](const SessionCheck& check) { return check.gpu ? check.gpu->compute : 0; }},
+    {"the GPU's memory, by a kernel that no build changes,", .05,
+     [](const SessionCheck& check) { return check.gpu ? check.gpu->bandwidth : 0; }},
+    {"launching a kernel that does nothing", .30,
+     [](const SessionCheck& check) { return check.gpu ? check.gpu->launch : 0; }}};
+
+std::vector<const RunResult*> controls_of(const JobSpec& spec, const SessionResult& result) {
+  std::vector<const RunResult*> controls;
   for (const RunResult& run : result.runs) {
     const auto index = static_cast<std::size_t>(run.order);
-    if (index >= spec.order.size() || !spec.order[index].is_control()) continue;
-    const auto latency = value_of(run, "latency");
-    if (run.status == RunStatus::measured && latency) locations.push_back(*latency);
+    if (index < spec.order.size() && spec.order[index].is_control() &&
+        run.status == RunStatus::measured)
+      controls.push_back(&run);
   }
+  return controls;
+}
+
+double control_location(const std::vector<const RunResult*>& controls) {
+  std::vector<double> locations;
+  for (const RunResult* run : controls)
+    if (const auto latency = value_of(*run, "latency")) locations.push_back(*latency);
   return locations.empty() ? 0 : bisect::median(locations);
 }
 
-bool uses_gpu(const JobSpec& spec) {
-  return std::any_of(spec.workloads.begin(), spec.workloads.end(),
-                     [](const Workload& workload) { return workload.name.device() == "cuda"; });
+std::optional<GpuControl> gpu_location(const std::vector<const RunResult*>& controls) {
+  const auto location = [&](const char* kernel) {
+    std::vector<double> locations;
+    for (const RunResult* run : controls)
+      if (const auto found = run->samples.find(kernel); found != run->samples.end())
+        locations.push_back(bisect::median(found->second));
+    return locations.empty() ? 0 : bisect::median(locations);
+  };
+  const GpuControl gpu{location("gpu_compute"), location("gpu_bandwidth"), location("gpu_launch")};
+  if (gpu.compute > 0 && gpu.bandwidth > 0 && gpu.launch > 0) return gpu;
+  return std::nullopt;
+}
+
+// Why a gauge is off; empty: it is not, or there is too little to hold it to.
+std::string off_by(const Gauge& gauge, const SessionCheck& check,
+                   const std::vector<SessionCheck>& history) {
+  const double now = gauge.location(check);
+  std::vector<double> usual;
+  for (const SessionCheck& earlier : history)
+    if (const double location = gauge.location(earlier); location > 0) usual.push_back(location);
+  if (now <= 0 || usual.size() < kEnoughHistory) return {};
+  if (usual.size() > kHistory) usual.erase(usual.begin(), usual.end() - kHistory);
+  const double level = bisect::median(usual), deviation = now / level - 1;
+  const double limit = std::max(3 * bisect::robust_sd(usual) / level, gauge.least_deviation);
+  if (std::abs(deviation) <= limit) return {};
+  return std::string(gauge.name) + " was off by " + signed_percent(deviation) + " (limit " +
+         signed_percent(limit) + ")";
 }
 
 // What time says best how fast the GPU was: that of kernels, else by its clock, else by the wall's.
@@ -77,30 +130,31 @@ bool only_power_capped(const SessionResult& result) {
   return throttling(result.after.gpus) == name_of(ClockEvent::sw_power_cap);
 }
 
-std::string signed_percent(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%+.1f %%", 100 * share);
-  return text;
-}
-
 // The controls of usable sessions. Void sessions in a row that agree are no accident: the machine
 // has another level now, and its history begins with them.
 class History {
  public:
-  void add(double control, bool usable) {
-    if (usable) {
-      usable_.push_back(control);
+  void add(const SessionCheck& check) {
+    if (check.usable) {
+      usable_.push_back(check);
       void_.clear();
       return;
     }
-    if (!void_.empty() && std::abs(control / void_.front() - 1) > kAgree) void_.clear();
-    void_.push_back(control);
+    if (!void_.empty() && !agree(check, void_.front())) void_.clear();
+    void_.push_back(check);
     if (void_.size() == kAnotherLevel) usable_ = std::exchange(void_, {});
   }
-  const std::vector<double>& controls() const { return usable_; }
+  const std::vector<SessionCheck>& usable() const { return usable_; }
 
  private:
-  std::vector<double> usable_, void_;
+  static bool agree(const SessionCheck& a, const SessionCheck& b) {
+    return std::all_of(std::begin(gauges), std::end(gauges), [&](const Gauge& gauge) {
+      const double one = gauge.location(a), other = gauge.location(b);
+      return one <= 0 || other <= 0 || std::abs(one / other - 1) <= kAgree;
+    });
+  }
+
+  std::vector<SessionCheck> usable_, void_;
 };
 
 SessionOutcome void_for_good(const Job& job, const std::string& reason) {
@@ -111,16 +165,18 @@ SessionOutcome void_for_good(const Job& job, const std::string& reason) {
 }  // namespace
 
 SessionCheck check_session(const JobSpec& spec, const SessionResult& result,
-                           const std::vector<double>& history, const PowerCap& cap) {
+                           const std::vector<SessionCheck>& history, const PowerCap& cap) {
+  const auto controls = controls_of(spec, result);
   SessionCheck check;
-  check.control = control_location(spec, result);
+  check.control = control_location(controls);
+  if (spec.uses_gpu()) check.gpu = gpu_location(controls);
   if (result.after.steal_share > kMostSteal) {
     check.usable = false;
     check.reason = "the machine lost " + signed_percent(result.after.steal_share) +
                    " of its CPU time to others (steal)";
     return check;
   }
-  const std::string events = uses_gpu(spec) ? throttling(result.after.gpus) : "";
+  const std::string events = spec.uses_gpu() ? throttling(result.after.gpus) : "";
   if (!events.empty() && !only_power_capped(result)) {
     check.usable = false;
     check.reason = "the GPU's clocks were held down (" + events + ")";
@@ -134,16 +190,10 @@ SessionCheck check_session(const JobSpec& spec, const SessionResult& result,
                    " against other sessions of the same builds";
     return check;
   }
-  if (check.control <= 0 || history.size() < kEnoughHistory) return check;
-  const auto recent = history.end() - static_cast<long>(std::min(history.size(), kHistory));
-  const std::vector<double> values(recent, history.end());
-  const double usual = bisect::median(values);
-  const double deviation = check.control / usual - 1;
-  const double limit = std::max(3 * bisect::robust_sd(values) / usual, kLeastDeviation);
-  if (std::abs(deviation) > limit) {
-    check.usable = false;
-    check.reason = "the control workload, which depends on the machine only, was off by " +
-                   signed_percent(deviation) + " (limit " + signed_percent(limit) + ")";
+  for (const Gauge& gauge : gauges) {
+    check.reason = off_by(gauge, check, history);
+    check.usable = check.reason.empty();
+    if (!check.usable) break;
   }
   return check;
 }
@@ -226,9 +276,9 @@ std::optional<Unchecked> load_unchecked(const storage::Database& db, JobId id) {
   History history;
   for (const SessionCheck& check :
        storage::last_checks(db, unchecked.job.machine, storage::facts_of_job(db, id), 2 * kHistory))
-    if (check.control > 0) history.add(check.control, check.usable);
-  unchecked.history = history.controls();
-  if (uses_gpu(unchecked.job.spec) && only_power_capped(unchecked.result))
+    if (check.control > 0) history.add(check);
+  unchecked.history = history.usable();
+  if (unchecked.job.spec.uses_gpu() && only_power_capped(unchecked.result))
     unchecked.cap = load_cap(db, unchecked.job, unchecked.result);
   return unchecked;
 }

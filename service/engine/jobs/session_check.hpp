@@ -20,9 +20,9 @@ struct PowerCap {
   int void_nights = 0;  // before this one, in a row
 };
 
-// `history`: control locations of earlier sessions on the same machine class. Pure.
+// `history`: usable sessions before it on the same machine class. Pure.
 SessionCheck check_session(const JobSpec& spec, const SessionResult& result,
-                           const std::vector<double>& history, const PowerCap& cap = {});
+                           const std::vector<SessionCheck>& history, const PowerCap& cap = {});
 
 // What became of a session that was asked for, as far as it is known.
 struct SessionOutcome {
@@ -46,7 +46,7 @@ struct Unchecked {
   Job asked, job;  // `job` repeats `asked` for the `repeat`th time, or is the same
   int repeat = 0;
   SessionResult result;
-  std::vector<double> history;
+  std::vector<SessionCheck> history;
   PowerCap cap{};  // read only where there was one
 };
 // nullopt: it waits for a session that was asked for before it, since what the machine's controls

@@ -259,7 +259,10 @@ TEST_CASE("The request holds what the workload needs, and the control's says so"
   RunLimits limits;
   limits.threads = 2;
   const Workload workload{{}, *WorkloadName::parse("python/resnet18/eval/cpu/fp32/b4/eager"), 3};
-  const auto request = nlohmann::json::parse(request_json(&workload, limits, 2e-5));
+  const auto request_of = [&](const RunTask& task) {
+    return nlohmann::json::parse(request_json(task, limits, 2e-5));
+  };
+  const auto request = request_of({.workload = &workload});
   CHECK(request.at("workload") == "python/resnet18/eval/cpu/fp32/b4/eager");
   CHECK(request.at("version") == 3);
   CHECK(request.at("threads") == 2);
@@ -267,19 +270,25 @@ TEST_CASE("The request holds what the workload needs, and the control's says so"
   CHECK(request.at("min_iterations") == 10);
   CHECK(request.at("seconds") == 2.0);
   CHECK_FALSE(request.contains("module"));
-  CHECK(nlohmann::json::parse(request_json(&workload, limits, 0, 0, "torch_scatter"))["module"] ==
-        "torch_scatter");
-  CHECK(nlohmann::json::parse(request_json(nullptr, limits, 0)).at("workload") == "control");
+  EnvironmentSpec scatter;
+  scatter.module = "torch_scatter";
+  CHECK(request_of({.environment = &scatter, .workload = &workload})["module"] == "torch_scatter");
+  CHECK(request_of({}).at("workload") == "control");
+  CHECK_FALSE(request_of({}).contains("device"));
+  CHECK(request_of({.gpu = true}).at("device") == "cuda");
 }
 
 TEST_CASE("A run for peak_memory is short, whatever the limits of others") {
   const Workload workload{{}, *WorkloadName::parse("python/dlrm/eval/cpu/fp32/b128/eager"), 1};
-  const auto request =
-      nlohmann::json::parse(request_json(&workload, RunLimits{}, 0, 0, "torch", true));
+  const auto request_of = [&](bool blocks) {
+    return nlohmann::json::parse(
+        request_json({.workload = &workload, .blocks = blocks}, RunLimits{}, 0));
+  };
+  const auto request = request_of(true);
   CHECK(request.at("peak_at") == 8);
   CHECK(request.at("min_iterations") == 1);
   CHECK(request.at("seconds") == 0);
-  CHECK_FALSE(nlohmann::json::parse(request_json(&workload, RunLimits{}, 0)).contains("peak_at"));
+  CHECK_FALSE(request_of(false).contains("peak_at"));
 }
 
 TEST_CASE("Kernels are asked for on a device only, and why they are missing is kept") {
@@ -287,7 +296,7 @@ TEST_CASE("Kernels are asked for on a device only, and why they are missing is k
   limits.kernel_iterations = 10;
   const auto request_of = [&](const char* name) {
     const Workload workload{{}, *WorkloadName::parse(name), 1};
-    return nlohmann::json::parse(request_json(&workload, limits, 0));
+    return nlohmann::json::parse(request_json({.workload = &workload}, limits, 0));
   };
   CHECK(request_of("python/resnet18/eval/cuda/fp32/b4/eager").at("kernel_iterations") == 10);
   CHECK_FALSE(request_of("python/resnet18/eval/cpu/fp32/b4/eager").contains("kernel_iterations"));

@@ -56,6 +56,17 @@ const jobColumns = (runners, variants) => [
   number("took", (j) => (j.stored_at
     ? duration(j.created_at, j.stored_at) : "–"))].filter(Boolean);
 
+const purpose = { screen: "measures the night's build", confirm:
+  "measures a suspect build beside the one before it", bisect: "measures builds of a search",
+calibrate: "learns how much a workload scatters", profile: "finds where time and memory go" };
+
+/** What the kinds of these sessions are for. */
+const purposes = (jobs) => {
+  const kinds = Object.keys(purpose).filter((kind) => jobs.some((j) => j.kind === kind));
+  return kinds.length > 0 ? note(kinds.map((kind) => `${kind}: ${purpose[kind]}`).join("; "))
+    : null;
+};
+
 const nightColumns = [
   tight("night", (n) => link(`#/nights?night=${n.id}`,
     n.build?.date ?? n.started_at.slice(0, 10))),
@@ -105,14 +116,14 @@ export const page = {
     const voids = shown.filter((j) => j.void || j.state === "failed");
     return [session && sessionSection(session, session.runner === null ? null
       : runnerName(runners, session.runner)),
-    section(`Night ${night.build?.date ?? night.id}`, summary(night, shown),
+    section(`Night ${night.id}${night.build?.date ? `, ${night.build.date}` : ""}`, summary(night, shown),
       variants.length > 1 && chooser("nights", "variant", "Variant",
         valuesOf(jobs.filter(ofVariant), ofVariant), query),
       timeline(shown, runners), voids.length > 0
         ? table("Sessions that do not count", columns, voids) : null,
       changedFacts(shown, machines, (id) => runnerName(runners, id),
         (id) => className(machines, id))),
-    section("Sessions of this night", longTable(null, columns, shown, 10)),
+    section("Sessions of this night", purposes(shown), longTable(null, columns, shown, 10)),
     section("Nights, the newest first", longTable(null, nightColumns, nights))];
   },
 };

@@ -11,7 +11,9 @@ using namespace nightjar::service;
 namespace {
 
 // One control run of `control` seconds on a machine that lost `steal` of its CPU time.
-SessionCheck check(double control, double steal, const std::vector<double>& history) {
+SessionCheck check(double control, double steal, const std::vector<double>& usual) {
+  std::vector<SessionCheck> history;
+  for (const double one : usual) history.push_back({.control = one});
   JobSpec spec;
   spec.order = {PlannedRun{}};
   SessionResult session;
@@ -82,6 +84,41 @@ TEST_CASE("A session on a GPU is void when that GPU was throttled, and no other 
   CHECK(check_gpu(on_gpu, true, {gpu_idle, applications_clocks_setting}).usable);
   CHECK(check_gpu(on_gpu, false, {hw_thermal_slowdown}).usable);
   CHECK(check_gpu("python/m/eval/cpu/fp32/b4/eager", true, {hw_thermal_slowdown}).usable);
+}
+
+TEST_CASE("A session on a GPU is void when one of the control's kernels was off") {
+  std::vector<SessionCheck> history;
+  for (const double one : kUsual)
+    history.push_back({.control = 1, .gpu = GpuControl{one * .010, one * .020, one * 5e-6}});
+  JobSpec spec;
+  spec.workloads = {{{}, *WorkloadName::parse("python/m/eval/cuda/fp32/b4/eager"), 1}};
+  spec.order = {PlannedRun{}, PlannedRun{}};
+  const auto check_gpu = [&](double compute, double bandwidth, double launch) {
+    SessionResult session;
+    for (int i = 0; i < 2; ++i) {
+      RunResult run;
+      run.order = i;
+      run.samples = {{"latency", {1}},
+                     {"gpu_compute", {compute}},
+                     {"gpu_bandwidth", {bandwidth}},
+                     {"gpu_launch", {launch, 9, launch}}};
+      session.runs.push_back(run);
+    }
+    return check_session(spec, session, history);
+  };
+  const SessionCheck usual = check_gpu(.0103, .0195, 6e-6);
+  CHECK(usual.reason == "");
+  REQUIRE(usual.gpu);
+  CHECK(usual.gpu->compute == .0103);
+  CHECK(usual.gpu->launch == 6e-6);
+  CHECK(check_gpu(.012, .020, 5e-6).reason ==
+        "the GPU's arithmetic, by a kernel that no build changes, was off by +20.0 % "
+        "(limit +5.0 %)");
+  CHECK_THAT(check_gpu(.010, .024, 5e-6).reason, Catch::Contains("the GPU's memory"));
+  CHECK_THAT(check_gpu(.010, .020, 7e-6).reason, Catch::Contains("launching a kernel"));
+  // Sessions from before there was a control on GPUs say nothing of it.
+  for (SessionCheck& one : history) one.gpu.reset();
+  CHECK(check_gpu(.012, .020, 5e-6).usable);
 }
 
 TEST_CASE("A control is not held to a history that is too short to have a deviation") {
