@@ -8,18 +8,18 @@
 namespace nightjar::bisect {
 namespace {
 
-constexpr double kNormal = 1.959964;  // of a two-sided interval at .95
+constexpr double normal = 1.959964;  // of a two-sided interval at .95
 
 // On logs.
 struct Effect {
   double value = 0, sd = 0;
-  double low() const { return value - kNormal * sd; }
-  double high() const { return value + kNormal * sd; }
+  double low() const { return value - normal * sd; }
+  double high() const { return value + normal * sd; }
 };
 
 Effect effect(std::span<const double> before, std::span<const double> after) {
   const Ratio change = shift(before, after, .95);
-  return {std::log(change.ratio), (std::log(change.high) - std::log(change.low)) / (2 * kNormal)};
+  return {std::log(change.ratio), (std::log(change.high) - std::log(change.low)) / (2 * normal)};
 }
 
 Effect mean(const std::vector<Effect>& ways) {

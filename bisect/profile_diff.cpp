@@ -12,7 +12,7 @@ namespace nightjar::bisect {
 namespace {
 
 using PerIteration = std::vector<double>;
-constexpr double kSmallest = 0.01, kSmallestOnDevice = 0.0025;
+constexpr double smallest_share = 0.01, smallest_on_device = 0.0025;
 
 // The values of a side's runs; with one run the quartiles of its iterations stand for its spread.
 Side side_of(const PerIteration& values, PerIteration of_only_run, double calls) {
@@ -60,7 +60,8 @@ SideTable side_table(const Profile& profile) {
     const Side device = device_side(one.device_seconds, one.calls);
     if (device.seconds > 0) table[{one.name, true}] = device;
   }
-  table[{kOutside, false}] = host_side(of_runs(profile, &ProfileRun::outside_seconds), profile, 0);
+  table[{outside_operators, false}] =
+      host_side(of_runs(profile, &ProfileRun::outside_seconds), profile, 0);
   return table;
 }
 
@@ -112,7 +113,7 @@ std::vector<OperatorChange> changes_of(SideTable old, SideTable now, const Whole
     const bool apart =
         whole.runs > 0 && is_apart(side, later, whole.smallest * whole.before.seconds);
     if (!apart && side.calls == later.calls) continue;
-    const bool clear = apart && whole.runs >= kFewestRuns;
+    const bool clear = apart && whole.runs >= fewest_profiled_runs;
     const double share = change != 0 ? (later.seconds - side.seconds) / change : 0;
     changes.push_back(
         {key.first, key.second, change_kind(side, later), apart, clear, side, later, share});
@@ -176,10 +177,10 @@ ProfileDiff difference(const Profile& before, const Profile& after) {
   diff.device_after = device_side(device_seconds(after), 0);
   diff.device_runs = std::min(diff.device_before.runs, diff.device_after.runs);
   const SideTable old = side_table(before), now = side_table(after);
-  diff.changes = changes_of(old, now, {diff.before, diff.after, kSmallest, diff.runs});
+  diff.changes = changes_of(old, now, {diff.before, diff.after, smallest_share, diff.runs});
   diff.kernels =
       changes_of(on_device(old), on_device(now),
-                 {diff.device_before, diff.device_after, kSmallestOnDevice, diff.device_runs});
+                 {diff.device_before, diff.device_after, smallest_on_device, diff.device_runs});
   return diff;
 }
 

@@ -18,7 +18,7 @@ struct Side {
 };
 
 struct OperatorChange {
-  std::string name;        // kOutside for the time in no operator
+  std::string name;        // outside_operators for the time in no operator
   bool on_device = false;  // time on the GPU instead of own CPU time
   ChangeKind kind = ChangeKind::slower;
   bool apart = true;  // in time: no run of one side lies between two of the other; else the number
@@ -46,16 +46,16 @@ struct ProfileDiff {
   std::vector<MemoryChange> memory;     // every part; empty where a side was not divided
 };
 
-inline constexpr const char* kOutside = "(outside of operators)";
+inline constexpr const char* outside_operators = "(outside of operators)";
 // Runs a side from which on a change can be clear: of n a side, without a change, those of the
 // later one lie above all others in 1 of C(2n, n) cases: 1 of 6 for two, 20 for three, 70 for four,
 // 252 for five. A profile has dozens of operators.
-inline constexpr std::size_t kFewestRuns = 4;
+inline constexpr std::size_t fewest_profiled_runs = 4;
 
 // Every operator whose calls or time changed. A run's time is its value (run_value.hpp), on the GPU
 // that of device_values (operator_times.hpp). A change of time counts when no run of one side lies
 // between two of the other, and it is large enough: 1 % of the iteration, or for `kernels` 0.25 %
-// of the GPU's time, which repeats as well. It is clear from kFewestRuns a side on.
+// of the GPU's time, which repeats as well. It is clear from fewest_profiled_runs a side on.
 //
 // If there is one run, the middle half of its iterations stands for runs; on the CPU, of its
 // undisturbed ones. This ignores differences between processes. Without runs no time is compared.

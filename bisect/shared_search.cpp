@@ -28,8 +28,8 @@ double served_by(const std::set<int>& made, const Measure& wanted) {
 // The chance that the part finds something, for which its requests count. A benchmark that hardly
 // moves must not spend the budget of one that does, but neither may it wait for ever.
 double hope_of(const SharedPart& part) {
-  constexpr double kLeastHope = .01;
-  return std::max(kLeastHope, 1 - part.belief.nothing - part.belief.too_small);
+  constexpr double least_hope = .01;
+  return std::max(least_hope, 1 - part.belief.nothing - part.belief.too_small);
 }
 
 }  // namespace

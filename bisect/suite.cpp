@@ -7,10 +7,10 @@
 namespace nightjar::bisect {
 namespace {
 
-constexpr std::size_t kLevelNights = 14;  // as many as a series' level is held against
-constexpr double kSigmas = 3.5;
-constexpr double kConfidence = .95;
-constexpr std::size_t kMostCarriers = 5;
+constexpr std::size_t nights_of_level = 14;  // as many as a series' level is held against
+constexpr double sigmas = 3.5;
+constexpr double confidence = .95;
+constexpr std::size_t most_carriers = 5;
 
 bool is_suspect(SuiteVerdict verdict) {
   return verdict == SuiteVerdict::suspect_worse || verdict == SuiteVerdict::suspect_better;
@@ -24,7 +24,7 @@ bool begins_level(SuiteVerdict verdict) {
 // out; one that it shared is the first night of the new level.
 std::vector<const NightMean*> level_nights(std::span<const NightMean> earlier) {
   std::vector<const NightMean*> nights;
-  for (std::size_t i = 0; i < earlier.size() && nights.size() < kLevelNights; ++i) {
+  for (std::size_t i = 0; i < earlier.size() && nights.size() < nights_of_level; ++i) {
     if (is_suspect(earlier[i].verdict)) continue;
     nights.push_back(&earlier[i]);
     if (!begins_level(earlier[i].verdict)) continue;
@@ -80,8 +80,8 @@ std::optional<double> allowed_change(std::span<const NightMean> earlier, const M
     squares += std::pow(std::log(*earlier[i].ratio), 2);
     ++nights;
   }
-  if (nights < kEnoughNights) return std::nullopt;
-  return std::max(policy.least, kSigmas * std::sqrt(squares / static_cast<double>(nights)));
+  if (nights < enough_nights) return std::nullopt;
+  return std::max(policy.least, sigmas * std::sqrt(squares / static_cast<double>(nights)));
 }
 
 bool exceeds(double ratio, double allowed) {
@@ -101,7 +101,7 @@ std::vector<WorkloadId> carriers_of(const Members& tonight, const Members& usual
   Members values = only(tonight, usual), before = usual;
   std::vector<WorkloadId> carriers;
   for (const WorkloadId member : order) {
-    if (values.empty() || carriers.size() == kMostCarriers) break;
+    if (values.empty() || carriers.size() == most_carriers) break;
     if (!exceeds(mean_of(values, policy) / mean_of(before, policy), allowed)) break;
     carriers.push_back(member);
     values.erase(member);
@@ -113,12 +113,12 @@ std::vector<WorkloadId> carriers_of(const Members& tonight, const Members& usual
 Ratio change_of(const Members& tonight, const Members& usual) {
   std::vector<double> ratios;
   for (const auto& [member, value] : usual) ratios.push_back(std::log(tonight.at(member) / value));
-  const Interval interval = hodges_lehmann_interval(ratios, kConfidence);
+  const Interval interval = hodges_lehmann_interval(ratios, confidence);
   return {std::exp(hodges_lehmann(ratios)), std::exp(interval.low), std::exp(interval.high)};
 }
 
 bool is_clear(const MeanVerdict& verdict) {
-  return verdict.allowed && verdict.compared >= kEnoughMembers &&
+  return verdict.allowed && verdict.compared >= enough_members &&
          (verdict.change->low > 1 || verdict.change->high < 1) &&
          exceeds(verdict.change->ratio, *verdict.allowed);
 }

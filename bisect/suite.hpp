@@ -61,9 +61,9 @@ struct MeanVerdict {
 };
 
 // Number of earlier nights that are considered.
-inline constexpr int kNightsOfMean = 30;
+inline constexpr int nights_of_mean = 30;
 // With fewer nights their noise is not known. With fewer members there is no 95 % interval.
-inline constexpr std::size_t kEnoughNights = 8, kEnoughMembers = 6;
+inline constexpr std::size_t enough_nights = 8, enough_members = 6;
 
 // Holds tonight's members against the nights before, newest first. The level of a member is its
 // median over up to 14 nights since the mean moved last. The change is the Hodges-Lehmann location

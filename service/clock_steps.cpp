@@ -10,7 +10,7 @@
 namespace nightjar::service {
 namespace {
 
-constexpr std::chrono::seconds kCorrection{10};
+constexpr std::chrono::seconds correction{10};
 
 // No runner can have been seen in the future. By how much at least the clock was set back.
 std::chrono::microseconds set_back_while_away(const storage::Database& db, Time now) {
@@ -28,7 +28,7 @@ std::optional<std::chrono::microseconds> ClockSteps::observe(
   const auto passed =
       std::chrono::duration_cast<std::chrono::microseconds>(steady - before->steady);
   const auto step = (wall - before->wall) - passed;
-  if (std::chrono::abs(step) <= kCorrection) return std::nullopt;
+  if (std::chrono::abs(step) <= correction) return std::nullopt;
   return step;
 }
 

@@ -25,7 +25,7 @@ namespace nightjar::service {
 namespace {
 
 constexpr std::int64_t day_seconds = 86'400;
-constexpr double kUsualThreshold = .07;
+constexpr double usual_threshold = .07;
 
 bool matches(const std::string& text, const char* pattern) {
   return Pattern(pattern).match(text).has_value();
@@ -483,7 +483,7 @@ void read_thresholds(TomlFile& toml, std::vector<ThresholdConfig>& thresholds) {
     section.read("metric", rule.metric);
     if (rule.metric != "*") check_metric(section, "metric", rule.metric);
     if (section.has("threshold"))
-      rule.threshold = section.share("threshold", kUsualThreshold, .001, 10);
+      rule.threshold = section.share("threshold", usual_threshold, .001, 10);
     if (section.has("floor")) rule.floor = section.number("floor", 0, 0, 1e15);
     section.done();
     if (!rule.threshold && !rule.floor)

@@ -49,9 +49,9 @@ namespace nightjar::service {
 namespace asio = boost::asio;
 namespace {
 
-constexpr std::chrono::seconds kProgressEvery{10};  // a line in the log
-constexpr std::chrono::milliseconds kTickTime{50};  // then requests get their turn
-constexpr int kMostParts = 40;  // of a tick's work, until the timer comes again or all ends
+constexpr std::chrono::seconds progress_every{10};  // a line in the log
+constexpr std::chrono::milliseconds tick_time{50};  // then requests get their turn
+constexpr int most_parts = 40;  // of a tick's work, until the timer comes again or all ends
 
 std::unique_ptr<IssueTracker> make_tracker(const Config& config, const Clock& clock) {
   if (config.report.tracker != "github")
@@ -93,7 +93,7 @@ git::RepositoryOptions repository_options(const Config& config) {
                           std::chrono::steady_clock::time_point()](std::string_view line) mutable {
     const auto now = std::chrono::steady_clock::now();
     if (line.find('%') == line.npos) return;
-    if (now - said < kProgressEvery) return;
+    if (now - said < progress_every) return;
     said = now;
     log::info("fetching progress=\"{}\"", line);
   };
@@ -222,9 +222,9 @@ struct Daemon::Impl {
       // Leases must not end because somebody set the clock.
       const bool follows = guarded("clock", [this] { follow_clock(); });
       if (follows) {
-        const Ticked ticked = tick(context, surveyed, kTickTime);
+        const Ticked ticked = tick(context, surveyed, tick_time);
         if (ticked.changed) log::debug("tick changed rows");
-        if (ticked.is_part && ++parts < kMostParts) wake();
+        if (ticked.is_part && ++parts < most_parts) wake();
       }
       guarded("pin artifacts", [this] { pin_artifacts(context); });
       guarded("write again", [this] { write_again(); });

@@ -74,7 +74,7 @@ NightId add_imported(Transaction& transaction, MachineId machine, BuildId build,
   return night.id;
 }
 
-constexpr const char* kInParts =
+constexpr const char* in_parts =
     "only a part of its values was stored so far; import the night again to complete it";
 
 // The one job that stands for the session in which the night was measured.
@@ -107,7 +107,7 @@ ImportedJob job_of(Transaction& transaction, NightId night, MachineId machine, T
 
 void set_whole(Transaction& transaction, JobId job, bool is_whole) {
   Statement(transaction, "UPDATE job SET state = ?, reason = ? WHERE id = ?")
-      .bind(is_whole ? JobState::done : JobState::failed, is_whole ? "" : kInParts, job)
+      .bind(is_whole ? JobState::done : JobState::failed, is_whole ? "" : in_parts, job)
       .run();
 }
 
@@ -155,11 +155,11 @@ class HistoryWriter {
     const WorkloadId workload = intern(given.workload);
     RunResult result;
     result.samples[given.metric] = given.values;
-    if (given.metric == kFailures && (given.values.empty() || given.values[0] != 1)) {
+    if (given.metric == failures_metric && (given.values.empty() || given.values[0] != 1)) {
       result.status = RunStatus::failed;
       result.reason = "its source says that it failed";
     }
-    const auto [run, is_new] = run_of(workload, given.metric == kFailures, result);
+    const auto [run, is_new] = run_of(workload, given.metric == failures_metric, result);
     if (given.accuracy) keep_accuracy(run, *given.accuracy);
     if (given.values.empty()) return;
     if (const auto stored = is_new ? std::nullopt : samples_of(run, given.metric)) {
@@ -180,7 +180,7 @@ class HistoryWriter {
     Statement runs(transaction_,
                    "SELECT run.id, run.workload, run.accuracy IS NOT NULL OR EXISTS (SELECT 1 "
                    "FROM sample WHERE sample.run = run.id AND metric = ?) FROM run WHERE job = ?");
-    runs.bind(kFailures, job_);
+    runs.bind(failures_metric, job_);
     while (runs.step()) {
       const auto run = runs.next<RunId>();
       const auto workload = runs.next<WorkloadId>();

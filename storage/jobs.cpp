@@ -10,9 +10,9 @@
 namespace nightjar::storage {
 namespace {
 
-constexpr int kLostAttempts = 3;
-constexpr int kMostPutOff = 6;
-constexpr int kMostReturns =
+constexpr int lost_attempts = 3;
+constexpr int most_put_off = 6;
+constexpr int most_returns =
     8;  // attempts after which a restarted runner gets its job back no more
 
 #define JOB_COLUMNS                                                                             \
@@ -210,7 +210,7 @@ std::optional<JobId> job_to_return(const Database& db, const Runner& runner,
                  "SELECT 1 FROM job_workload WHERE job = job.id "
                  "AND workload NOT IN (SELECT value FROM json_each(?))) "
                  "AND " MEASURES_JOB("?", "?") "ORDER BY id LIMIT 1");
-  return read_one(find.bind(runner.id, is_builder(runner), runner.machine, kMostReturns,
+  return read_one(find.bind(runner.id, is_builder(runner), runner.machine, most_returns,
                             able.workloads, able.label, able.usual),
                   [](Statement& row) { return row.next<JobId>(); });
 }
@@ -381,7 +381,7 @@ std::vector<JobId> expire_leases(Transaction& transaction, Time now) {
                    "' attempts', reason) "
                    "WHERE state = 'leased' AND lease_until_us < ?2 RETURNING id");
   for (const JobId id :
-       read_all(update.bind(kLostAttempts, now), [](Statement& row) { return row.next<JobId>(); }))
+       read_all(update.bind(lost_attempts, now), [](Statement& row) { return row.next<JobId>(); }))
     touched.push_back(id);
   return touched;
 }
@@ -457,7 +457,7 @@ bool put_off_job(Transaction& transaction, JobId id, int attempt, std::string_vi
                    "state = iif(put_off + 1 >= ?2, 'failed', 'queued') "
                    "WHERE id = ?3 AND attempt = ?4 AND attempt > 0 "
                    "AND state IN ('queued', 'leased')");
-  update.bind(reason, kMostPutOff, id, attempt).run();
+  update.bind(reason, most_put_off, id, attempt).run();
   if (update.changes() != 1) return false;
   const auto job = find_job(transaction, id);
   if (job && job->runner) note_lost_attempt(transaction, id, *job->runner, reason, now);

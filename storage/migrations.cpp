@@ -11,37 +11,37 @@
 namespace nightjar::storage {
 namespace {
 
-constexpr int kSchema = 38;  // the version that schema.sql is
+constexpr int schema_version_of_file = 38;  // the version that schema.sql is
 
-constexpr Migration kMigrations[] = {
+constexpr Migration migration_table[] = {
 #include "migrations.inc"
 };
-constexpr int kKnown = std::end(kMigrations)[-1].number;
+constexpr int known = std::end(migration_table)[-1].number;
 
 constexpr bool numbered_without_gap() {
-  for (int i = 0; i < static_cast<int>(std::size(kMigrations)); ++i)
-    if (kMigrations[i].number != kSchema + i) return false;
+  for (int i = 0; i < static_cast<int>(std::size(migration_table)); ++i)
+    if (migration_table[i].number != schema_version_of_file + i) return false;
   return true;
 }
 static_assert(numbered_without_gap(), "migrations/*.sql must be numbered from schema.sql's on");
 
-constexpr std::int64_t kApplication = 0x4e4a4152;  // "NJAR", in the file's header
+constexpr std::int64_t application = 0x4e4a4152;  // "NJAR", in the file's header
 
 }  // namespace
 
 int schema_version_of(Database::Impl& connection) {
   const auto version = static_cast<int>(connection.ask("PRAGMA user_version"));
-  const bool ours = connection.ask("PRAGMA application_id") == kApplication;
+  const bool ours = connection.ask("PRAGMA application_id") == application;
   if (!ours && (version != 0 || connection.ask("SELECT count(*) FROM sqlite_master") != 0))
     throw Error(connection.path + " is a database of another program; name another file");
-  if (version > kKnown)
+  if (version > known)
     throw Error(connection.path + " has schema version " + std::to_string(version) +
-                ", this program knows versions up to " + std::to_string(kKnown) +
+                ", this program knows versions up to " + std::to_string(known) +
                 "; start the newer nightjard that wrote it, or restore a backup");
-  if (version != 0 && version < kSchema)
+  if (version != 0 && version < schema_version_of_file)
     throw Error(connection.path + " has schema version " + std::to_string(version) +
                 ", of a program before the first release; this one reads versions from " +
-                std::to_string(kSchema) + " on");
+                std::to_string(schema_version_of_file) + " on");
   return version;
 }
 
@@ -56,7 +56,7 @@ void apply(Database::Impl& connection, const Migration& migration) {
       if (connection.ask("SELECT count(*) FROM pragma_foreign_key_check") != 0)
         throw Error(connection.path + ": migration " + std::to_string(migration.number) + " (" +
                     migration.name + ") would leave rows that refer to nothing");
-      connection.execute(("PRAGMA application_id = " + std::to_string(kApplication)).c_str());
+      connection.execute(("PRAGMA application_id = " + std::to_string(application)).c_str());
       connection.execute(("PRAGMA user_version = " + std::to_string(migration.number)).c_str());
     }
     connection.execute("COMMIT");
@@ -73,7 +73,7 @@ void apply(Database::Impl& connection, const Migration& migration) {
 }  // namespace
 
 int newest_schema() {
-  return kKnown;
+  return known;
 }
 
 void migrate(Database::Impl& connection, int last) {
@@ -82,7 +82,7 @@ void migrate(Database::Impl& connection, int last) {
   // apply(). A constraint is changed in place (writable_schema), which defensive mode would forbid.
   connection.execute("PRAGMA foreign_keys = OFF");
   sqlite3_db_config(connection.connection, SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
-  for (const Migration& migration : kMigrations)
+  for (const Migration& migration : migration_table)
     if (migration.number > found && migration.number <= last) apply(connection, migration);
   sqlite3_db_config(connection.connection, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   connection.execute("PRAGMA foreign_keys = ON");
@@ -93,7 +93,7 @@ namespace {
 // SQL without comments, and with one space for any other, but none beside a bracket or a comma:
 // where a column was added later there is one. Texts and names in quotes stay.
 std::string bare(std::string_view sql) {
-  constexpr std::string_view kApart = "(),";
+  constexpr std::string_view apart = "(),";
   std::string out;
   while (!sql.empty()) {
     const char c = sql[0];
@@ -104,10 +104,10 @@ std::string bare(std::string_view sql) {
       sql.remove_prefix(std::min(sql.find('\n'), sql.size()));
       continue;
     }
-    if (kApart.find(c) != kApart.npos && out.ends_with(' ')) out.pop_back();
+    if (apart.find(c) != apart.npos && out.ends_with(' ')) out.pop_back();
     if (size > 1 || !std::isspace(static_cast<unsigned char>(c)))
       out += sql.substr(0, size);
-    else if (!out.empty() && out.back() != ' ' && kApart.find(out.back()) == kApart.npos)
+    else if (!out.empty() && out.back() != ' ' && apart.find(out.back()) == apart.npos)
       out += ' ';
     sql.remove_prefix(size);
   }
@@ -152,9 +152,9 @@ void require_own_schema(Database::Impl& connection) {
 
 void require_current(Database::Impl& connection) {
   const int found = schema_version_of(connection);
-  if (found != kKnown)
+  if (found != known)
     throw Error(connection.path + " has schema version " + std::to_string(found) + ", " +
-                std::to_string(kKnown) + " is wanted; start nightjard once to migrate it");
+                std::to_string(known) + " is wanted; start nightjard once to migrate it");
 }
 
 }  // namespace nightjar::storage

@@ -8,14 +8,14 @@
 namespace nightjar::storage {
 namespace {
 
-constexpr int kFailuresBorne = 2;  // in a row, before quarantine
-constexpr std::chrono::minutes kFirstQuarantine{1};
-constexpr int kMostDoublings = 8;  // a little over four hours
+constexpr int failures_borne = 2;  // in a row, before quarantine
+constexpr std::chrono::minutes first_quarantine{1};
+constexpr int most_doublings = 8;  // a little over four hours
 
 Time quarantine_end(int failures, Time now) {
-  if (failures <= kFailuresBorne) return Time{};
-  const int doublings = std::min(failures - kFailuresBorne - 1, kMostDoublings);
-  return now + kFirstQuarantine * (1 << doublings);
+  if (failures <= failures_borne) return Time{};
+  const int doublings = std::min(failures - failures_borne - 1, most_doublings);
+  return now + first_quarantine * (1 << doublings);
 }
 
 MachineClass read_machine(Statement& row) {

@@ -13,8 +13,8 @@ namespace {
 using std::chrono::minutes;
 // Others may try after 1, 2, 4, ... minutes, at most 4 hours; the same runner after four times
 // that.
-constexpr minutes kFirstPause{1}, kLongestPause{240};
-constexpr int kElsewhere = 4;
+constexpr minutes first_pause{1}, longest_pause{240};
+constexpr int elsewhere = 4;
 
 #define SOURCE_COLUMNS                                                                      \
   "job, native_state, variant, recipe_sha256, commit_sha, state, build, reason, failures, " \
@@ -71,7 +71,7 @@ void make_again(Transaction& transaction, const SourceBuild& asked, Time now) {
 }
 
 Time later_by(Time now, int failures, int times) {
-  const auto pause = std::min(kLongestPause, kFirstPause * (1 << std::min(failures, 10)));
+  const auto pause = std::min(longest_pause, first_pause * (1 << std::min(failures, 10)));
   return now + pause * times;
 }
 
@@ -231,7 +231,7 @@ bool put_off_build(Transaction& transaction, JobId id, int attempt, std::string_
             "UPDATE source_build SET failures = failures + 1, reason = ?, not_before_us = ?, "
             "avoided = (SELECT runner FROM job WHERE id = ?4), avoided_until_us = ?3 "
             "WHERE job = ?4")
-      .bind(reason, later_by(now, asked->failures, 1), later_by(now, asked->failures, kElsewhere),
+      .bind(reason, later_by(now, asked->failures, 1), later_by(now, asked->failures, elsewhere),
             id)
       .run();
   Statement(transaction,
@@ -242,7 +242,7 @@ bool put_off_build(Transaction& transaction, JobId id, int attempt, std::string_
 }
 
 bool is_builder(const Runner& runner) {
-  return runner.labels.contains(kBuilderLabel);
+  return runner.labels.contains(builder_label);
 }
 
 }  // namespace nightjar::storage

@@ -79,6 +79,6 @@ bool put_off_build(Transaction& transaction, JobId job, int attempt, std::string
 
 // Whether this runner takes build jobs: it has the label `build`.
 bool is_builder(const Runner& runner);
-inline constexpr const char* kBuilderLabel = "build";
+inline constexpr const char* builder_label = "build";
 
 }  // namespace nightjar::storage

@@ -12,7 +12,7 @@
 namespace nightjar::web {
 namespace {
 // Characters of what a service says of a failure, and of what something in between does.
-constexpr std::size_t kDetail = 2000, kOther = 200;
+constexpr std::size_t longest_detail = 2000, other = 200;
 }  // namespace
 
 std::string service_address(std::string url) {
@@ -40,8 +40,8 @@ std::string problem_detail(const std::string& body) {
   if (json.is_object())
     for (const char* name : {"detail", "title"})
       if (const auto found = json.find(name); found != json.end() && found->is_string())
-        return shortened(found->get<std::string>(), kDetail);
-  return shortened(body.substr(0, 4 * kOther), kOther);
+        return shortened(found->get<std::string>(), longest_detail);
+  return shortened(body.substr(0, 4 * other), other);
 }
 
 }  // namespace nightjar::web

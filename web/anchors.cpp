@@ -11,13 +11,13 @@
 namespace nightjar::web {
 namespace {
 
-constexpr std::size_t kLongestValue = 16'384;  // of an attribute; a longer one breaks its tag
-constexpr std::size_t kLongestEntity = 12;
-constexpr std::size_t kMostAnchors = 500'000;
-constexpr std::string_view kSpaces = " \t\n\r\f\v";
+constexpr std::size_t longest_value = 16'384;  // of an attribute; a longer one breaks its tag
+constexpr std::size_t longest_entity = 12;
+constexpr std::size_t most_anchors = 500'000;
+constexpr std::string_view spaces = " \t\n\r\f\v";
 
 bool is_space(char c) {
-  return kSpaces.find(c) != kSpaces.npos;
+  return spaces.find(c) != spaces.npos;
 }
 
 bool is_letter(char c) {
@@ -25,8 +25,8 @@ bool is_letter(char c) {
 }
 
 std::string_view trimmed(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(kSpaces), text.size()));
-  return text.substr(0, text.find_last_not_of(kSpaces) + 1);
+  text.remove_prefix(std::min(text.find_first_not_of(spaces), text.size()));
+  return text.substr(0, text.find_last_not_of(spaces) + 1);
 }
 
 void append_utf8(std::string& text, std::uint32_t point) {
@@ -76,7 +76,7 @@ std::optional<std::uint32_t> code_point(std::string_view entity) {
 std::string without_entities(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const std::string_view rest = text.substr(i + 1, kLongestEntity);
+    const std::string_view rest = text.substr(i + 1, longest_entity);
     const auto end = text[i] == '&' ? rest.find(';') : rest.npos;
     const auto point = end == rest.npos ? std::nullopt : code_point(rest.substr(0, end));
     if (!point) {
@@ -96,7 +96,7 @@ class Scanner {
   explicit Scanner(std::string_view html) : html_(html) {}
 
   std::vector<Anchor> read() {
-    while (anchors_.size() < kMostAnchors && skip_past("<")) {
+    while (anchors_.size() < most_anchors && skip_past("<")) {
       if (is_at("!--"))
         skip_past("-->");
       else if (at_ < html_.size() && is_letter(html_[at_]))
@@ -129,7 +129,7 @@ class Scanner {
     return html_.substr(begin, at_ - begin);
   }
 
-  void skip_spaces() { go(std::min(html_.find_first_not_of(kSpaces, at_), html_.size())); }
+  void skip_spaces() { go(std::min(html_.find_first_not_of(spaces, at_), html_.size())); }
 
   // What a script or a style holds is no markup.
   void skip_content(std::string_view name) {
@@ -173,7 +173,7 @@ class Scanner {
     if (is_done()) return std::nullopt;
     const std::string_view raw = html_.substr(begin, at_ - begin);
     go(at_ + 1);
-    if (raw.size() > kLongestValue) return std::nullopt;
+    if (raw.size() > longest_value) return std::nullopt;
     return without_entities(raw);
   }
 

@@ -14,7 +14,7 @@
 namespace nightjar::web {
 namespace {
 
-constexpr std::size_t kLongestName = 200;
+constexpr std::size_t longest_name = 200;
 
 // "CN=index.example.org". The peer chose it, so control characters are escaped.
 std::string name_text(const X509_NAME* name) {
@@ -24,7 +24,7 @@ std::string name_text(const X509_NAME* name) {
   const long size = BIO_get_mem_data(text.get(), &data);
   if (size <= 0) return "";
   return std::string(
-      std::string_view(data, static_cast<std::size_t>(size)).substr(0, kLongestName));
+      std::string_view(data, static_cast<std::size_t>(size)).substr(0, longest_name));
 }
 
 std::string time_text(const ASN1_TIME* time) {

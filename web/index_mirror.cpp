@@ -34,13 +34,13 @@ namespace http = boost::beast::http;
 using MirrorSocket = boost::asio::ip::tcp::socket;
 
 // RFC 6761: nobody has this name, so whoever asks elsewhere than here finds nothing.
-constexpr std::string_view kMirrorHost = "http://indexes.invalid";
-constexpr std::size_t kMostConnections = 64;
-constexpr std::uint32_t kLongestMirrorHead = 16 << 10;
-constexpr std::size_t kLongestFileName = 300;
+constexpr std::string_view mirror_host = "http://indexes.invalid";
+constexpr std::size_t most_connections = 64;
+constexpr std::uint32_t longest_mirror_head = 16 << 10;
+constexpr std::size_t longest_file_name = 300;
 
 bool is_wheel_file(std::string_view name) {
-  return name.ends_with(".whl") && name.size() <= kLongestFileName &&
+  return name.ends_with(".whl") && name.size() <= longest_file_name &&
          std::all_of(name.begin(), name.end(), [](char c) {
            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                   std::string_view("._+!-").find(c) != std::string_view::npos;
@@ -85,7 +85,7 @@ struct IndexMirror::Impl {
     boost::system::error_code error;
     acceptor_.open(boost::asio::ip::tcp::v4(), error);
     if (!error) acceptor_.bind({boost::asio::ip::address_v4::loopback(), 0}, error);
-    if (!error) acceptor_.listen(static_cast<int>(kMostConnections), error);
+    if (!error) acceptor_.listen(static_cast<int>(most_connections), error);
     if (error) throw std::runtime_error("cannot listen on loopback for uv: " + error.message());
     port_ = acceptor_.local_endpoint().port();
     thread_ = std::thread([this] { accept(); });
@@ -120,7 +120,7 @@ struct IndexMirror::Impl {
         if (one.is_done) one.thread.join();
         return one.is_done.load();
       });
-      if (stop_.stop_requested() || connections_.size() >= kMostConnections) continue;
+      if (stop_.stop_requested() || connections_.size() >= most_connections) continue;
       Connection& one = connections_.emplace_back(io_);
       one.socket = std::move(socket);
       one.thread = std::thread([this, &one] {
@@ -140,7 +140,7 @@ struct IndexMirror::Impl {
     bool keeps = true;
     while (keeps && !stop_.stop_requested()) {
       http::request_parser<http::empty_body> parser;
-      parser.header_limit(kLongestMirrorHead);
+      parser.header_limit(longest_mirror_head);
       boost::system::error_code error;
       http::read(socket, buffer, parser, error);
       if (error) return;
@@ -161,8 +161,8 @@ struct IndexMirror::Impl {
   // False: the connection ends.
   bool answer(MirrorSocket& socket, Client& client, const std::string& method,
               const std::string& target, const std::string& range) {
-    if (!target.starts_with(kMirrorHost)) return say(socket, method, {403, "no such host\n"});
-    const auto parsed = parse_target(std::string_view(target).substr(kMirrorHost.size()));
+    if (!target.starts_with(mirror_host)) return say(socket, method, {403, "no such host\n"});
+    const auto parsed = parse_target(std::string_view(target).substr(mirror_host.size()));
     const auto segments = parsed ? parsed->segments : std::vector<std::string>{};
     if (segments.size() == 3 && segments[0] == "files")
       return pass_on(socket, client, method, segments[1], segments[2], range);
@@ -304,7 +304,7 @@ IndexMirror::~IndexMirror() = default;
 std::vector<std::string> IndexMirror::urls() const {
   std::vector<std::string> urls;
   for (std::size_t i = 0; i < impl_->indexes_.size(); ++i)
-    urls.push_back(std::string(kMirrorHost) + "/" + std::to_string(i));
+    urls.push_back(std::string(mirror_host) + "/" + std::to_string(i));
   return urls;
 }
 

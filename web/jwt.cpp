@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kLeastBits = 2048;
+constexpr int least_bits = 2048;
 
 const unsigned char* bytes_of(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
@@ -106,7 +106,7 @@ std::shared_ptr<EVP_PKEY> rsa_key(const json& key) {
       EVP_PKEY_fromdata(context.get(), &made, EVP_PKEY_PUBLIC_KEY, parameters.get()) != 1)
     return nullptr;
   const std::shared_ptr<EVP_PKEY> owned(made, EVP_PKEY_free);
-  return EVP_PKEY_get_bits(made) < kLeastBits ? nullptr : owned;
+  return EVP_PKEY_get_bits(made) < least_bits ? nullptr : owned;
 }
 
 }  // namespace
@@ -143,7 +143,7 @@ JwtKeys JwtKeys::parse(std::string_view jwk_set) {
     if (one.is_object())
       if (auto key = rsa_key(one)) keys.keys_[text_in(one, "kid")] = std::move(key);
   if (keys.keys_.empty())
-    throw std::runtime_error("it has no RSA key of " + std::to_string(kLeastBits) +
+    throw std::runtime_error("it has no RSA key of " + std::to_string(least_bits) +
                              " bits or more for signatures");
   return keys;
 }

@@ -20,7 +20,7 @@ struct Network {
 };
 
 // RFC 6890 and its registry, in the order of their numbers.
-constexpr std::array<Network, 15> kSpecialIpv4{{{0x00000000, 8},    // this network
+constexpr std::array<Network, 15> special_ipv4{{{0x00000000, 8},    // this network
                                                 {0x0A000000, 8},    // private use
                                                 {0x64400000, 10},   // shared
                                                 {0x7F000000, 8},    // loopback
@@ -37,7 +37,7 @@ constexpr std::array<Network, 15> kSpecialIpv4{{{0x00000000, 8},    // this netw
                                                 {0xF0000000, 4}}};  // reserved, broadcast
 
 bool is_public_ipv4(std::uint32_t address) {
-  return std::none_of(kSpecialIpv4.begin(), kSpecialIpv4.end(), [&](const Network& one) {
+  return std::none_of(special_ipv4.begin(), special_ipv4.end(), [&](const Network& one) {
     return (address ^ one.address) >> (32 - one.bits) == 0;
   });
 }
@@ -74,7 +74,7 @@ bool is_same_socket(const sockaddr& a, const sockaddr& b) {
 }
 
 // libcurl's default port of a proxy that names none.
-constexpr const char* kProxyPort = "1080";
+constexpr const char* proxy_port = "1080";
 
 bool listens_at(const std::string& host, const std::string& port, const sockaddr& address) {
   addrinfo hints{}, *found = nullptr;
@@ -128,7 +128,7 @@ bool is_proxy(const sockaddr& address) {
     const bool has_port = colon != authority.npos && authority.find(']', colon) == authority.npos;
     std::string host(has_port ? authority.substr(0, colon) : authority);
     if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-    const std::string port(has_port ? authority.substr(colon + 1) : kProxyPort);
+    const std::string port(has_port ? authority.substr(colon + 1) : proxy_port);
     if (listens_at(host, port, address)) return true;
   }
   return false;

@@ -171,15 +171,15 @@ class SizeWatch {
       if (!gone) bytes += size;
     });
     const auto end = steady_clock::now();
-    next_ = end + std::max<steady_clock::duration>(kPause, kIdle * (end - begin));
+    next_ = end + std::max<steady_clock::duration>(pause_between, idle * (end - begin));
     if (bytes <= most_) return "";
     return "the copy would have more than " + std::to_string(most_) +
            " bytes, the limit of [repository] most_bytes";
   }
 
  private:
-  static constexpr std::chrono::milliseconds kPause{200};
-  static constexpr int kIdle = 20;  // times as long as it walks
+  static constexpr std::chrono::milliseconds pause_between{200};
+  static constexpr int idle = 20;  // times as long as it walks
   fs::path repository_;
   std::uint64_t most_;
   steady_clock::time_point next_;

@@ -7,10 +7,10 @@
 namespace nightjar::bisect::search {
 namespace {
 
-constexpr std::size_t kMostCases = 40;  // the likeliest hypotheses are told apart
-constexpr double kFewestChance = .01;   // of a step in a gap, for the gap to be looked into
-constexpr double kAsGood = .9;          // of the best worth: then more runs at once cost less time
-constexpr std::array<int, 6> kBatches{1, 2, 4, 8, 16, 32};
+constexpr std::size_t most_cases = 40;  // the likeliest hypotheses are told apart
+constexpr double fewest_chance = .01;   // of a step in a gap, for the gap to be looked into
+constexpr double as_good = .9;          // of the best worth: then more runs at once cost less time
+constexpr std::array<int, 6> batches{1, 2, 4, 8, 16, 32};
 
 // The rate at which a commit fails if this case holds.
 struct Case {
@@ -63,12 +63,12 @@ class FailureChooser {
   FailureChoice operator()() {
     for (std::size_t rank = 0; rank < data_.commits.size(); ++rank) {
       const int r = static_cast<int>(rank);
-      const bool beside = (r > 0 && chance(r - 1) > kFewestChance) ||
-                          (r < data_.gaps() && chance(r) > kFewestChance);
+      const bool beside = (r > 0 && chance(r - 1) > fewest_chance) ||
+                          (r < data_.gaps() && chance(r) > fewest_chance);
       if (beside || r == 0 || r == data_.gaps()) consider(data_.commits[rank], r, 0, 0);
     }
     for (int gap = 0; gap < data_.gaps(); ++gap)
-      if (chance(gap) > kFewestChance) look_into(gap);
+      if (chance(gap) > fewest_chance) look_into(gap);
     return best_;
   }
 
@@ -106,7 +106,7 @@ class FailureChooser {
   // `share` > 0: a new commit within the gap `rank`, behind this share of the gap's mass.
   void consider(int commit, int rank, double share, double cost) {
     std::vector<Case> cases;
-    for (std::size_t i = 0; i < std::min(kMostCases, hypotheses_.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(most_cases, hypotheses_.size()); ++i) {
       const FailureHypothesis& one = hypotheses_[i];
       const bool inside = share > 0 && one.has(rank);
       std::size_t segment = 0;
@@ -114,14 +114,14 @@ class FailureChooser {
       cases.push_back({one.share * (inside ? 1 - share : 1), one.rate[segment]});
       if (inside) cases.push_back({one.share * share, one.rate[segment + 1]});
     }
-    std::array<double, kBatches.size()> worth{};
-    for (std::size_t i = 0; i < kBatches.size(); ++i)
-      worth[i] = information(cases, kBatches[i]) / (kBatches[i] + cost);
+    std::array<double, batches.size()> worth{};
+    for (std::size_t i = 0; i < batches.size(); ++i)
+      worth[i] = information(cases, batches[i]) / (batches[i] + cost);
     const double most = *std::max_element(worth.begin(), worth.end());
     if (most <= most_) return;
     most_ = most;
-    for (std::size_t i = 0; i < kBatches.size(); ++i)
-      if (worth[i] >= kAsGood * most) best_ = {commit, kBatches[i]};
+    for (std::size_t i = 0; i < batches.size(); ++i)
+      if (worth[i] >= as_good * most) best_ = {commit, batches[i]};
   }
 
   const FailureData& data_;

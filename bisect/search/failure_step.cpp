@@ -11,11 +11,11 @@ namespace {
 
 using Outcome = Answer::Outcome;
 
-constexpr double kClaimFrom = .8, kNothingFrom = .1;  // from here on a claim is confirmed
-constexpr double kMostFurther = .10;    // chance of a further step that an answer leaves open
-constexpr double kOddsToConfirm = 1.6;  // log odds of fresh runs alone, about 5 to 1
-constexpr int kFewestFresh = 3;         // runs of each side in a confirmation
-constexpr int kMostAtOnce = 4;          // runs until the posterior is asked again
+constexpr double claims_from = .8, nothing_from = .1;  // from here on a claim is confirmed
+constexpr double most_further_runs = .10;  // chance of a further step that an answer leaves open
+constexpr double odds_to_confirm = 1.6;    // log odds of fresh runs alone, about 5 to 1
+constexpr int fewest_fresh = 3;            // runs of each side in a confirmation
+constexpr int most_at_once = 4;            // runs until the posterior is asked again
 
 struct FailureClaim {
   std::vector<int> gaps;
@@ -70,10 +70,10 @@ class FailureSearch {
  private:
   std::variant<Measure, Answer> decide() const {
     if (idle_ > policy_.certainty) return nobody("not reproduced");
-    const bool promising = is_cell() && claim_.real >= kClaimFrom && idle_ <= kNothingFrom;
+    const bool promising = is_cell() && claim_.real >= claims_from && idle_ <= nothing_from;
     if (promising) {
       const auto confirming = confirmation(claim_.gaps);
-      const bool sure = claim_.real >= policy_.certainty && claim_.further <= kMostFurther;
+      const bool sure = claim_.real >= policy_.certainty && claim_.further <= most_further_runs;
       if (!confirming && sure) return named(claim_.gaps, "");
       if (confirming && !is_spent()) return *confirming;
     }
@@ -89,7 +89,7 @@ class FailureSearch {
   Measure usual_step() const {
     const auto [commit, runs] = choose_failure_run(data_, hypotheses_, log_, policy_);
     Measure out;
-    const int at_once = std::clamp((runs + 1) / 2, 1, kMostAtOnce);
+    const int at_once = std::clamp((runs + 1) / 2, 1, most_at_once);
     out.order.assign(static_cast<std::size_t>(std::min(at_once, policy_.max_runs - data_.runs)),
                      commit);
     return out;
@@ -177,9 +177,9 @@ class FailureSearch {
       const auto before = fresh_runs(good, after), behind = fresh_runs(bad, after);
       const double have = std::min(before.failed + before.passed, behind.failed + behind.passed);
       const double odds = log_odds_of_rise(before, behind, policy_.threshold);
-      if (have >= kFewestFresh && odds >= kOddsToConfirm) continue;
+      if (have >= fewest_fresh && odds >= odds_to_confirm) continue;
       const int runs =
-          have < kFewestFresh ? kFewestFresh : std::max(1, clamped_integer<int>(have) / 4);
+          have < fewest_fresh ? fewest_fresh : std::max(1, clamped_integer<int>(have) / 4);
       out.new_session |= after >= session;
       for (int i = 0; i < runs; ++i) {
         out.order.push_back(i % 2 == 0 ? good : bad);

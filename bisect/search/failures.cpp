@@ -8,50 +8,51 @@
 namespace nightjar::bisect::search {
 namespace {
 
-constexpr std::size_t kRates = 51;
-constexpr double kNothing = .30, kPair = .15;  // as of numbers: model.cpp
-constexpr double kAlways = .98;                // from this rate on a test fails always
-constexpr double kRise = .9;                   // of steps; the rest are repairs
-constexpr double kUsualFlakes = .1;            // rates of good commits are mostly below
+constexpr std::size_t rate_count = 51;
+constexpr double nothing = .30, pair = .15;  // as of numbers: model.cpp
+constexpr double fails_always_from = .98;    // from this rate on a test fails always
+constexpr double share_of_rises = .9;        // of steps; the rest are repairs
+constexpr double usual_flakes = .1;          // rates of good commits are mostly below
 
-using Rates = std::array<double, kRates>;
+using Rates = std::array<double, rate_count>;
 
 // Values and prior weights of the rates. Half of the good commits never fail; otherwise a rate is
 // as probable as any other on a logarithmic scale, up to the usual flakes.
 struct Grid {
   Rates rate{}, log_fails{}, log_passes{}, good{}, common{};
-  std::array<Rates, kRates> rise{}, fall{};  // P(rate after | rate before)
+  std::array<Rates, rate_count> rise{}, fall{};  // P(rate after | rate before)
 
   explicit Grid(double least) {
     constexpr std::size_t low = 34;
     for (std::size_t i = 0; i < low; ++i)
       rate[i] = .001 * std::pow(500.0, static_cast<double>(i) / (low - 1));
-    for (std::size_t i = low; i < kRates; ++i)
-      rate[i] = 1 - .5 * std::pow(.002, static_cast<double>(i - low + 1) / (kRates - low));
-    for (std::size_t i = 0; i < kRates; ++i) {
+    for (std::size_t i = low; i < rate_count; ++i)
+      rate[i] = 1 - .5 * std::pow(.002, static_cast<double>(i - low + 1) / (rate_count - low));
+    for (std::size_t i = 0; i < rate_count; ++i) {
       log_fails[i] = std::log(rate[i]);
       log_passes[i] = std::log1p(-rate[i]);
     }
     double sum = 0;
-    for (std::size_t i = 0; i < kRates; ++i) sum += good[i] = std::exp(-rate[i] / kUsualFlakes);
+    for (std::size_t i = 0; i < rate_count; ++i) sum += good[i] = std::exp(-rate[i] / usual_flakes);
     for (double& weight : good) weight *= .5 / sum;
     good[0] += .5;
-    for (std::size_t i = 0; i < kRates; ++i) common[i] = .7 * good[i] + .3 / kRates;
-    for (std::size_t i = 0; i < kRates; ++i) add_steps(i, least);
+    for (std::size_t i = 0; i < rate_count; ++i) common[i] = .7 * good[i] + .3 / rate_count;
+    for (std::size_t i = 0; i < rate_count; ++i) add_steps(i, least);
   }
 
  private:
   void add_steps(std::size_t before, double least) {
     double always = 0, others = 0, falls = 0;
-    for (std::size_t j = 0; j < kRates; ++j) {
-      if (rate[j] >= rate[before] + least) (rate[j] >= kAlways ? always : others) += 1;
+    for (std::size_t j = 0; j < rate_count; ++j) {
+      if (rate[j] >= rate[before] + least) (rate[j] >= fails_always_from ? always : others) += 1;
       falls += rate[j] <= rate[before] - least;
     }
     const double some = always > 0 ? .3 : 0;
-    for (std::size_t j = 0; j < kRates; ++j) {
+    for (std::size_t j = 0; j < rate_count; ++j) {
       if (rate[j] >= rate[before] + least)
-        rise[before][j] = kRise * (rate[j] >= kAlways ? some / always : (1 - some) / others);
-      if (rate[j] <= rate[before] - least) fall[before][j] = (1 - kRise) / falls;
+        rise[before][j] =
+            share_of_rises * (rate[j] >= fails_always_from ? some / always : (1 - some) / others);
+      if (rate[j] <= rate[before] - least) fall[before][j] = (1 - share_of_rises) / falls;
     }
   }
 };
@@ -69,7 +70,7 @@ struct Scaled {
 
 Scaled likelihood(const Grid& grid, FailureCounts runs) {
   Scaled out;
-  for (std::size_t i = 0; i < kRates; ++i)
+  for (std::size_t i = 0; i < rate_count; ++i)
     out.each[i] = runs.failed * grid.log_fails[i] + runs.passed * grid.log_passes[i];
   out.log = *std::max_element(out.each.begin(), out.each.end());
   for (double& value : out.each) value = std::exp(value - out.log);
@@ -83,13 +84,13 @@ FailureCounts runs_between(const FailureData& data, int from, int to) {
 
 double inner_product(const Rates& a, const Rates& b) {
   double sum = 0;
-  for (std::size_t i = 0; i < kRates; ++i) sum += a[i] * b[i];
+  for (std::size_t i = 0; i < rate_count; ++i) sum += a[i] * b[i];
   return sum;
 }
 
 Rates elementwise(const Rates& a, const Rates& b) {
   Rates out{};
-  for (std::size_t i = 0; i < kRates; ++i) out[i] = a[i] * b[i];
+  for (std::size_t i = 0; i < rate_count; ++i) out[i] = a[i] * b[i];
   return out;
 }
 
@@ -103,10 +104,10 @@ struct Message {
 Message forward(const Grid& grid, const Scaled& before) {
   Message out;
   out.log = before.log;
-  for (std::size_t i = 0; i < kRates; ++i) {
+  for (std::size_t i = 0; i < rate_count; ++i) {
     const double weight = grid.good[i] * before.each[i];
     if (weight < 1e-300) continue;
-    for (std::size_t j = 0; j < kRates; ++j) {
+    for (std::size_t j = 0; j < rate_count; ++j) {
       const double rise = weight * grid.rise[i][j], one = rise + weight * grid.fall[i][j];
       out.all[j] += one;
       out.rises[j] += rise;
@@ -119,8 +120,8 @@ Message forward(const Grid& grid, const Scaled& before) {
 Message backward(const Grid& grid, const Scaled& after) {
   Message out;
   out.log = after.log;
-  for (std::size_t j = 0; j < kRates; ++j) {
-    for (std::size_t k = 0; k < kRates; ++k) {
+  for (std::size_t j = 0; j < rate_count; ++j) {
+    for (std::size_t k = 0; k < rate_count; ++k) {
       const double rise = grid.rise[j][k] * after.each[k];
       const double one = rise + grid.fall[j][k] * after.each[k];
       out.all[j] += one;
@@ -146,7 +147,7 @@ class Evidence {
     const Scaled all = likelihood(grid_, runs_between(data_, 0, data_.gaps() + 1));
     const double sum = inner_product(grid_.common, all.each);
     FailureHypothesis out;
-    out.share = std::log(kNothing) + all.log + std::log(sum);
+    out.share = std::log(nothing) + all.log + std::log(sum);
     out.rate.fill(inner_product(elementwise(grid_.common, all.each), grid_.rate) / sum);
     return out;
   }
@@ -158,8 +159,8 @@ class Evidence {
     const double sum = inner_product(first.all, rest.each);
     FailureHypothesis out;
     out.gaps = {gap, -1};
-    out.share = std::log((1 - kNothing) * (1 - kPair) * data_.mass[g]) + first.log + rest.log +
-                std::log(sum);
+    out.share =
+        std::log((1 - nothing) * (1 - pair) * data_.mass[g]) + first.log + rest.log + std::log(sum);
     const double after = inner_product(elementwise(first.all, rest.each), grid_.rate) / sum;
     out.rate = {inner_product(first.weighted, rest.each) / sum, after, after};
     out.rises = {inner_product(first.rises, rest.each) / sum, 0};
@@ -175,7 +176,7 @@ class Evidence {
     const double sum = inner_product(left, last.all);
     FailureHypothesis out;
     out.gaps = {gap, later};
-    out.share = std::log((1 - kNothing) * kPair * 2 * data_.mass[g] * data_.mass[h]) + first.log +
+    out.share = std::log((1 - nothing) * pair * 2 * data_.mass[g] * data_.mass[h]) + first.log +
                 middle.log + last.log + std::log(sum);
     out.rate = {inner_product(first.weighted, right) / sum,
                 inner_product(elementwise(left, last.all), grid_.rate) / sum,

@@ -20,7 +20,7 @@ namespace nightjar::runner {
 
 namespace {
 
-constexpr std::chrono::minutes kTooLargePause{10};  // until a proxy may have been mended
+constexpr std::chrono::minutes too_large_pause{10};  // until a proxy may have been mended
 
 // Returns this agent's id. It is kept in the cache, so that it is the same after a restart.
 std::string own_instance(const std::filesystem::path& cache) {
@@ -161,7 +161,7 @@ bool Agent::send_spooled() {
 
 // Other results and jobs go on meanwhile.
 void Agent::keep_for_later(const Spool::Entry& entry) {
-  too_large_until_[entry.path] = clock_.now() + kTooLargePause;
+  too_large_until_[entry.path] = clock_.now() + too_large_pause;
   log::error(
       "result kept job={} attempt={} cause=\"a proxy refuses its size; raise the proxy's "
       "limit of bodies, then it is sent\" answer=\"{}\"",

@@ -16,8 +16,8 @@
 namespace nightjar::runner {
 namespace fs = std::filesystem;
 namespace {
-constexpr std::size_t kPart = 8 << 20;
-constexpr std::size_t kLogEnd = 8 << 20;  // of a longer log only the end is sent
+constexpr std::size_t part_bytes = 8 << 20;
+constexpr std::size_t log_end = 8 << 20;  // of a longer log only the end is sent
 
 // `bytes` of the file from `offset`, or fewer at its end; empty if it cannot be read.
 std::string part_of(const fs::path& file, std::uint64_t offset, std::size_t bytes) {
@@ -38,7 +38,7 @@ std::string end_of(const fs::path& log) {
   std::error_code error;
   const auto size = fs::file_size(log, error);
   if (error) return "the builder has no log any more\n";
-  return part_of(log, size - std::min<std::uint64_t>(size, kLogEnd), kLogEnd);
+  return part_of(log, size - std::min<std::uint64_t>(size, log_end), log_end);
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ Answer BuildOutbox::send_wheel(Coordinator& coordinator, const Entry& entry, std
                          0,         false};
   Answer answer = coordinator.send_part(transfer, "");
   while (answer == Answer::done && !transfer.complete && !stop.stop_requested()) {
-    const std::string part = part_of(entry.wheel, transfer.received, kPart);
+    const std::string part = part_of(entry.wheel, transfer.received, part_bytes);
     if (part.empty()) return Answer::refused;  // shorter than it was
     answer = coordinator.send_part(transfer, part);
   }

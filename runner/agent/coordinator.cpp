@@ -11,7 +11,7 @@ namespace nightjar::runner {
 using Json = nlohmann::json;
 namespace {
 
-constexpr std::size_t kLarge = 64 << 10;  // bytes; a body that may take its time
+constexpr std::size_t large = 64 << 10;  // bytes; a body that may take its time
 
 // The body that names a claim, to be added to.
 Json of_claim(const Claim& claim) {
@@ -30,9 +30,9 @@ std::vector<std::pair<std::string, std::string>> claim_headers(const std::string
 
 // Throws Json::exception for a lease that nobody grants.
 double lease_in(const Json& answer) {
-  constexpr double kLeast = .01, kMost = 7 * 24 * 3600;
+  constexpr double least = .01, most = 7 * 24 * 3600;
   const auto seconds = field<double>(answer, "lease_seconds");
-  if (!(seconds >= kLeast && seconds <= kMost))
+  if (!(seconds >= least && seconds <= most))
     reject_json("in 'lease_seconds': no lease lasts " + std::to_string(seconds) + " s");
   return seconds;
 }
@@ -58,7 +58,7 @@ Answer Coordinator::post(const std::string& path, const std::string& body, std::
   request.headers = {{"Content-Type", "application/json"}};
   request.body = body;
   request.timeout = timeout;
-  request.while_moving = body.size() > kLarge;
+  request.while_moving = body.size() > large;
   return send(std::move(request), answer);
 }
 
@@ -168,7 +168,7 @@ Answer Coordinator::send_result(JobId job, const std::string& result_json) {
   request.headers.emplace_back("Content-Type", "application/json");
   request.body = result_json;
   request.timeout = std::chrono::seconds(120);
-  request.while_moving = result_json.size() > kLarge;
+  request.while_moving = result_json.size() > large;
   std::string text;
   return send(std::move(request), text);
 }

@@ -13,8 +13,8 @@
 namespace nightjar::runner {
 namespace {
 
-constexpr const char* kAddress = "ACTIONS_ID_TOKEN_REQUEST_URL";
-constexpr const char* kSecret = "ACTIONS_ID_TOKEN_REQUEST_TOKEN";
+constexpr const char* address = "ACTIONS_ID_TOKEN_REQUEST_URL";
+constexpr const char* secret_variable = "ACTIONS_ID_TOKEN_REQUEST_TOKEN";
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -28,10 +28,10 @@ std::string variable(const char* name) {
 
 std::string job_token(const std::string& from, const std::string& audience) {
   if (from != "github") return web::token_in(from);
-  const std::string secret = variable(kSecret);
+  const std::string secret = variable(secret_variable);
   keep_secret(secret);
   web::ClientRequest request;
-  request.url = variable(kAddress);
+  request.url = variable(address);
   request.url += (request.url.find('?') == std::string::npos ? "?" : "&");
   request.url += "audience=" + web::percent_encode(audience);
   request.headers = {{"Authorization", "Bearer " + secret}, {"Accept", "application/json"}};

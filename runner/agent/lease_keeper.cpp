@@ -5,7 +5,7 @@
 
 namespace nightjar::runner {
 namespace {
-constexpr long kLeastPause = 10, kMostPause = 3'600'000;  // milliseconds, whatever a lease lasts
+constexpr long least_pause = 10, most_pause = 3'600'000;  // milliseconds, whatever a lease lasts
 }  // namespace
 
 LeaseKeeper::LeaseKeeper(std::string service, std::string token, Claim claim)
@@ -19,7 +19,7 @@ void LeaseKeeper::keep(std::stop_token end) {
   double lease_seconds = claim_.lease_seconds;
   for (;;) {
     const auto third = std::chrono::milliseconds(
-        clamped_integer<long>(lease_seconds * 333, kLeastPause, kMostPause));
+        clamped_integer<long>(lease_seconds * 333, least_pause, most_pause));
     if (!wait_for(third, end)) return;
     if (coordinator_.renew(claim_, lease_seconds) != Answer::refused) continue;
     if (coordinator_.may_be_lifted()) continue;

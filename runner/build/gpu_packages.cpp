@@ -14,7 +14,7 @@ namespace {
 
 // The value of "Name: " in the head of a METADATA, in small letters.
 std::string package_name(std::string_view metadata) {
-  constexpr std::string_view kField = "name: ";
+  constexpr std::string_view field = "name: ";
   while (!metadata.empty() && metadata.front() != '\n') {
     const auto end = std::min(metadata.find('\n'), metadata.size());
     std::string line(metadata.substr(0, end));
@@ -22,7 +22,7 @@ std::string package_name(std::string_view metadata) {
     std::ranges::transform(line, line.begin(), [](char c) {
       return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     });
-    if (line.starts_with(kField)) return line.substr(kField.size());
+    if (line.starts_with(field)) return line.substr(field.size());
   }
   return {};
 }
@@ -43,7 +43,7 @@ std::string small_text(const fs::path& file, std::size_t most) {
 std::set<fs::path> listed_folders(const fs::path& site_packages, const fs::path& dist_info) {
   std::set<fs::path> folders;
   try {
-    for (const auto& [path, entry] : parse_record(small_text(dist_info / "RECORD", kMostRecord)))
+    for (const auto& [path, entry] : parse_record(small_text(dist_info / "RECORD", most_record)))
       if (is_library(fs::path(path).filename()))
         folders.insert((site_packages / path).parent_path());
   } catch (const MalformedRecord&) {
@@ -87,7 +87,7 @@ std::vector<fs::path> libraries_of_packages(const fs::path& site_packages) {
   for (const fs::path& package : entries_of(site_packages / "nvidia")) folders.add(package / "lib");
   for (const fs::path& entry : entries_of(site_packages))
     if (entry.extension() == ".dist-info" &&
-        package_name(small_text(entry / "METADATA", kMostMetadata)).starts_with("nvidia-"))
+        package_name(small_text(entry / "METADATA", most_metadata)).starts_with("nvidia-"))
       for (const fs::path& folder : listed_folders(site_packages, entry)) folders.add(folder);
   return std::move(folders).found();
 }

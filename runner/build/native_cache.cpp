@@ -15,9 +15,9 @@
 namespace nightjar::runner {
 namespace fs = std::filesystem;
 namespace {
-constexpr std::size_t kKeptPrograms = 32;  // some megabytes each
-constexpr const char* kProgram = "nightjar-native";
-constexpr const char* kLibrary = "libnightjar-profiled.so";
+constexpr std::size_t kept_programs = 32;  // some megabytes each
+constexpr const char* program_name = "nightjar-native";
+constexpr const char* library = "libnightjar-profiled.so";
 
 ProcessSpec tool(std::vector<std::string> command, const fs::path& home) {
   ProcessSpec spec;
@@ -96,7 +96,7 @@ NativeProgram NativeCache::make(const LibTorch& libtorch, std::stop_token stop) 
                 (libtorch.prefix / "include").string()};
   const std::string name = key(libtorch);
   const fs::path folder = cache_ / "native" / name;
-  NativeProgram target{folder / kProgram, folder / kLibrary, false, {}};
+  NativeProgram target{folder / program_name, folder / library, false, {}};
   std::error_code ignored;
   if (fs::exists(target.path)) {
     fs::last_write_time(folder, fs::file_time_type::clock::now(), ignored);
@@ -148,7 +148,7 @@ NativeProgram NativeCache::compile(const LibTorch& libtorch, const NativeProgram
     log::warn("compiling native workloads: {}", line);
   const fs::path made = work.path() / "made", folder = target.path.parent_path();
   fs::create_directories(made);
-  for (const char* name : {kProgram, kLibrary}) {
+  for (const char* name : {program_name, library}) {
     const fs::path file = made_below(build, name);
     if (file.empty()) return {{}, {}, false, std::string("the native project made no ") + name};
     fs::rename(file, made / name);
@@ -165,7 +165,7 @@ void NativeCache::trim() {
   for (const auto& entry : fs::directory_iterator(cache_ / "native", error))
     programs.emplace_back(entry.last_write_time(error), entry.path());
   std::sort(programs.begin(), programs.end());
-  for (std::size_t i = 0; i + kKeptPrograms < programs.size(); ++i)
+  for (std::size_t i = 0; i + kept_programs < programs.size(); ++i)
     fs::remove_all(programs[i].second, error);
 }
 

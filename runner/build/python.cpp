@@ -15,7 +15,7 @@ namespace nightjar::runner {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kImport = R"(import json, os, platform
+constexpr const char* import_program = R"(import json, os, platform
 import torch, torch.version
 os.write(3, json.dumps({"version": torch.__version__, "path": torch.__file__,
     "git_version": str(torch.version.git_version), "python": platform.python_version()}).encode())
@@ -23,7 +23,7 @@ os.write(3, json.dumps({"version": torch.__version__, "path": torch.__file__,
 
 // Arguments: the module, and the folder that it must come from. Its version is that of the one
 // distribution there.
-constexpr const char* kImportOther =
+constexpr const char* import_other =
     R"(import importlib, importlib.metadata, json, os, platform, sys
 import torch
 name = sys.argv[1]
@@ -36,7 +36,7 @@ os.write(3, json.dumps({"version": version[0] if len(version) == 1 else "", "pat
 
 // Lists the GPU libraries of this Python's own packages, as libraries_of_packages() does for those
 // of a build.
-constexpr PythonText kGpuLibraries = R"(import glob, importlib.metadata, json, os, sys
+constexpr PythonText gpu_libraries_program = R"(import glob, importlib.metadata, json, os, sys
 found = []
 for path in sys.path:
     found += sorted(glob.glob(glob.escape(path) + "/nvidia/*/lib"))
@@ -47,13 +47,13 @@ for path in sys.path:
 os.write(3, json.dumps([folder for folder in dict.fromkeys(found) if os.path.isdir(folder)]).encode())
 )";
 
-constexpr PythonText kFolders = R"(import json, os, sys
+constexpr PythonText folders_program = R"(import json, os, sys
 found = [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix, sys.executable,
     *filter(os.path.isabs, sys.path)]
 os.write(3, json.dumps([path for path in dict.fromkeys(found) if os.path.exists(path)]).encode())
 )";
 
-constexpr PythonText kPackages = R"(import importlib.metadata, json, os, re
+constexpr PythonText packages_program = R"(import importlib.metadata, json, os, re
 found = {re.sub("[-_.]+", "-", one.metadata["Name"]).lower(): one.version
     for one in importlib.metadata.distributions() if one.metadata["Name"]}
 for name in ("pip", "setuptools", "uv", "wheel"):
@@ -61,7 +61,7 @@ for name in ("pip", "setuptools", "uv", "wheel"):
 os.write(3, json.dumps(found).encode())
 )";
 
-constexpr PythonText kDeviceUse = R"(import ctypes, json, os
+constexpr PythonText device_use_program = R"(import ctypes, json, os
 
 def cuda():
     driver = ctypes.CDLL("libcuda.so.1")
@@ -121,8 +121,8 @@ ImportCheck check_import(const fs::path& python, const fs::path& site_packages,
                          const ExpectedTorch& expected, BuildRights rights, std::stop_token stop) {
   ProcessSpec spec;
   spec.command = expected.is_torch()
-                     ? std::vector<std::string>{python.string(), "-c", kImport}
-                     : std::vector<std::string>{python.string(), "-c", kImportOther,
+                     ? std::vector<std::string>{python.string(), "-c", import_program}
+                     : std::vector<std::string>{python.string(), "-c", import_other,
                                                 expected.module, site_packages.string()};
   spec.environment = clean_environment("/tmp");
   spec.environment["PYTHONDONTWRITEBYTECODE"] = "1";
@@ -148,7 +148,7 @@ ImportCheck check_import(const fs::path& python, const fs::path& site_packages,
 }
 
 std::vector<fs::path> gpu_libraries(const fs::path& python, std::stop_token stop) {
-  return paths_said(python, kGpuLibraries, std::move(stop));
+  return paths_said(python, gpu_libraries_program, std::move(stop));
 }
 
 bool DeviceUse::any() const {
@@ -156,7 +156,7 @@ bool DeviceUse::any() const {
 }
 
 DeviceUse device_use(const fs::path& python, const Confinement* confinement, std::stop_token stop) {
-  ProcessSpec spec = trusted_python(python, kDeviceUse);
+  ProcessSpec spec = trusted_python(python, device_use_program);
   add_library_folders(spec.environment, driver_folders());
   // Where LD_LIBRARY_PATH leads to is the machine's, and nothing of a build is there yet.
   const BuildRights rights = confinement
@@ -171,7 +171,7 @@ DeviceUse device_use(const fs::path& python, const Confinement* confinement, std
 }
 
 std::vector<fs::path> python_folders(const fs::path& python, std::stop_token stop) {
-  std::vector<fs::path> folders = paths_said(python, kFolders, std::move(stop));
+  std::vector<fs::path> folders = paths_said(python, folders_program, std::move(stop));
   if (python.is_absolute()) folders.push_back(python);  // it may be a script that starts another
   return folders;
 }
@@ -179,7 +179,7 @@ std::vector<fs::path> python_folders(const fs::path& python, std::stop_token sto
 std::map<std::string, std::string> installed_packages(const fs::path& python,
                                                       std::stop_token stop) {
   std::map<std::string, std::string> packages;
-  const auto said = said_by(python, kPackages, std::move(stop));
+  const auto said = said_by(python, packages_program, std::move(stop));
   if (said.is_object())
     for (const auto& [name, version] : said.items())
       if (version.is_string()) packages[name] = version.get<std::string>();

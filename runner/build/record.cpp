@@ -19,9 +19,9 @@ std::string folded_name(std::string name) {
 }  // namespace
 
 Record read_record(const fs::path& file) {
-  const auto text = read_file(file, kMostRecord);
+  const auto text = read_file(file, most_record);
   if (!text)
-    throw BrokenArchive("RECORD cannot be read, or has more than " + std::to_string(kMostRecord) +
+    throw BrokenArchive("RECORD cannot be read, or has more than " + std::to_string(most_record) +
                         " bytes");
   try {
     return parse_record(*text);

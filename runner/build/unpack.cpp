@@ -24,8 +24,8 @@ namespace nightjar::runner {
 namespace fs = std::filesystem;
 namespace {
 // A CUDA wheel unpacks to 5 GB in 15,000 files; what is far beyond is an attack or a mistake.
-constexpr std::int64_t kMaxBytes = 40LL << 30;
-constexpr std::size_t kMaxNames = 64u << 20;  // bytes of the members' names
+constexpr std::int64_t max_bytes = 40LL << 30;
+constexpr std::size_t max_names = 64u << 20;  // bytes of the members' names
 
 struct CloseArchive {
   void operator()(archive* handle) const { archive_read_free(handle); }
@@ -73,7 +73,7 @@ FileContent write_member(archive* from, const fs::path& to, mode_t mode, const f
   while ((status = archive_read_data_block(from, &data, &size, &offset)) == ARCHIVE_OK) {
     if (offset != content.bytes) broken(path, "sparse members are not accepted");
     content.bytes += static_cast<std::int64_t>(size);
-    if ((unpacked += static_cast<std::int64_t>(size)) > kMaxBytes) too_much(path);
+    if ((unpacked += static_cast<std::int64_t>(size)) > max_bytes) too_much(path);
     digest.add({static_cast<const char*>(data), size});
     for (auto at = static_cast<const char*>(data); size > 0;) {
       const auto put = ::write(out.get(), at, size);
@@ -130,7 +130,7 @@ Contents unpack(const fs::path& path, const fs::path& to,
     clear(target);
     const mode_t mode = (archive_entry_perm(entry) & 0111) != 0 ? 0755 : 0644;
     contents[placed] = write_member(from.get(), target, mode, path, unpacked);
-    if (contents.size() > kMostFiles) too_much(path);
+    if (contents.size() > most_files) too_much(path);
   }
   if (status != ARCHIVE_EOF) broken(path, from.get());
   return contents;
@@ -147,7 +147,7 @@ std::string place_of_wheel_member(const std::string& name) {
 }
 
 // Bytes of a member that another one of the same place replaces: it is not unpacked.
-constexpr std::int64_t kReplaced = -1;
+constexpr std::int64_t replaced = -1;
 
 // Unpacked bytes of each member, as the archive states them, which may be wrong.
 std::vector<std::int64_t> sizes_of(const fs::path& path) {
@@ -160,24 +160,24 @@ std::vector<std::int64_t> sizes_of(const fs::path& path) {
   while (is_member(archive_read_next_header(from.get(), &entry))) {
     const std::string place = place_of_wheel_member(safe_path(member_name(entry, path)));
     const auto [there, is_new] = places.emplace(place, sizes.size());
-    if (!is_new) sizes[std::exchange(there->second, sizes.size())] = kReplaced;
-    sizes.push_back(std::clamp<std::int64_t>(archive_entry_size(entry), 0, kMaxBytes));
+    if (!is_new) sizes[std::exchange(there->second, sizes.size())] = replaced;
+    sizes.push_back(std::clamp<std::int64_t>(archive_entry_size(entry), 0, max_bytes));
     names_bytes += place.size();
-    if (sizes.size() > kMostFiles || names_bytes > kMaxNames) too_much(path);
+    if (sizes.size() > most_files || names_bytes > max_names) too_much(path);
   }
   return sizes;
 }
 
 // A small wheel is done before a second thread is up.
 std::size_t threads_for(const std::vector<std::int64_t>& sizes) {
-  constexpr std::int64_t kSmall = 16 << 20;
+  constexpr std::int64_t small_bytes = 16 << 20;
   const auto bytes = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
-  return bytes < kSmall ? 1 : static_cast<std::size_t>(std::min(usable_cpus(), 8));
+  return bytes < small_bytes ? 1 : static_cast<std::size_t>(std::min(usable_cpus(), 8));
 }
 
 // Which of `threads` unpacks each member: the largest first, each to whoever has the least to do.
 std::vector<std::size_t> shares_of(const std::vector<std::int64_t>& sizes, std::size_t threads) {
-  constexpr std::int64_t kOfAFile = 32 << 10;  // what making one takes, in bytes to unpack
+  constexpr std::int64_t of_a_file = 32 << 10;  // what making one takes, in bytes to unpack
   std::vector<std::size_t> order(sizes.size()), shares(sizes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::ranges::greater{},
@@ -185,7 +185,7 @@ std::vector<std::size_t> shares_of(const std::vector<std::int64_t>& sizes, std::
   std::vector<std::int64_t> load(threads);
   for (const std::size_t number : order) {
     const auto least = std::ranges::min_element(load);
-    *least += sizes[number] + kOfAFile;
+    *least += sizes[number] + of_a_file;
     shares[number] = static_cast<std::size_t>(least - load.begin());
   }
   return shares;
@@ -243,14 +243,14 @@ Contents unpack_wheel(const fs::path& wheel, const fs::path& to) {
     parts.push_back(std::async(std::launch::async, [&, thread] {
       const auto mine = [&](std::size_t number) {
         if (number >= shares.size()) return thread == 0;
-        return shares[number] == thread && sizes[number] != kReplaced;
+        return shares[number] == thread && sizes[number] != replaced;
       };
       return unpack(wheel, to, place_of_wheel_member, [](const fs::path&) {}, mine, unpacked);
     }));
   Contents contents;
   for (auto& part : parts) contents.merge(part.get());
   if (contents.empty()) broken(wheel, "it holds no file");
-  if (contents.size() > kMostFiles) too_much(wheel);
+  if (contents.size() > most_files) too_much(wheel);
   return contents;
 }
 

@@ -25,11 +25,11 @@ const Json& list_of_items(const Json& root) {
 
 // What the name lacks, in words.
 std::string name_problem(const std::string& name) {
-  constexpr std::array<const char*, 7> kParts = {"suite",     "model", "task",   "device",
-                                                 "precision", "bN",    "backend"};
+  constexpr std::array<const char*, 7> part_names = {"suite",     "model", "task",   "device",
+                                                     "precision", "bN",    "backend"};
   const auto parts = static_cast<std::size_t>(std::count(name.begin(), name.end(), '/')) + 1;
-  return (parts < kParts.size() ? std::string(kParts[parts]) + " is missing in its name"
-                                : "that is no name") +
+  return (parts < part_names.size() ? std::string(part_names[parts]) + " is missing in its name"
+                                    : "that is no name") +
          "; it needs suite/model/task/device/precision/bN/backend";
 }
 
@@ -121,9 +121,9 @@ bool is_native(const WorkloadName& name) {
 }
 
 bool is_ours(std::string_view suite) {
-  constexpr std::string_view kOurs[] = {"native", "python", "torchbench",
-                                        "hf",     "timm",   "torchvision"};
-  return std::find(std::begin(kOurs), std::end(kOurs), suite) != std::end(kOurs);
+  constexpr std::string_view ours[] = {"native", "python", "torchbench",
+                                       "hf",     "timm",   "torchvision"};
+  return std::find(std::begin(ours), std::end(ours), suite) != std::end(ours);
 }
 
 std::vector<CatalogEntry> select(const std::vector<CatalogEntry>& catalog,

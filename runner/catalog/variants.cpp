@@ -10,10 +10,10 @@ namespace nightjar::runner {
 namespace {
 
 // The same as in runner/workloads/harness/definition.py.
-constexpr std::array<std::string_view, 2> kDevices = {"cpu", "cuda"};
-constexpr std::array<std::string_view, 6> kPrecisions = {"fp32", "tf32", "bf16",
-                                                         "fp16", "amp",  "int8"};
-constexpr std::array<std::string_view, 5> kBackends = {
+constexpr std::array<std::string_view, 2> devices = {"cpu", "cuda"};
+constexpr std::array<std::string_view, 6> precisions = {"fp32", "tf32", "bf16",
+                                                        "fp16", "amp",  "int8"};
+constexpr std::array<std::string_view, 5> backends = {
     "eager", "inductor", "inductor-reduce-overhead", "inductor-max-autotune", "inductor-dynamic"};
 
 bool is_one_of(std::string_view word, const auto& words) {
@@ -23,10 +23,9 @@ bool is_one_of(std::string_view word, const auto& words) {
 bool is_known(const WorkloadName& name, WorkloadKind kind) {
   if (kind == WorkloadKind::external)
     return false;  // does what its description says and nothing else
-  if (!is_one_of(name.device(), kDevices) || !is_one_of(name.precision(), kPrecisions))
-    return false;
+  if (!is_one_of(name.device(), devices) || !is_one_of(name.precision(), precisions)) return false;
   return kind == WorkloadKind::native ? compiler_of(name) == "eager"
-                                      : is_one_of(compiler_of(name), kBackends);
+                                      : is_one_of(compiler_of(name), backends);
 }
 
 bool is_same_model(const WorkloadName& one, const WorkloadName& other) {

@@ -162,8 +162,8 @@ void identify(const Options& options, const std::string& service) {
   web::set_identity(identity);
 }
 
-constexpr std::chrono::hours kRotationRetry{1};
-constexpr std::string_view kNoToken =
+constexpr std::chrono::hours rotation_retry{1};
+constexpr std::string_view no_token =
     "--service and one of --token-file, --enrol and --oidc are needed; see --help for other "
     "commands";
 
@@ -175,7 +175,7 @@ std::unique_ptr<OwnToken> own_token(const Options& options, const AgentConfig& c
   const fs::path file =
       options.token_file.empty() ? config.cache / "token" : fs::absolute(options.token_file);
   auto own = std::make_unique<OwnToken>(file, config.service);
-  if (!own->is_kept() && !enrols) throw WrongUse(std::string(kNoToken));
+  if (!own->is_kept() && !enrols) throw WrongUse(std::string(no_token));
   return own;
 }
 
@@ -195,7 +195,7 @@ Time replace_token(OwnToken& own, std::chrono::seconds rotate_after, Time now) {
     return now + rotate_after;
   }
   log::warn("token not replaced; the old one stays in use cause=\"{}\"", own.error());
-  return now + std::min<std::chrono::seconds>(rotate_after, kRotationRetry);
+  return now + std::min<std::chrono::seconds>(rotate_after, rotation_retry);
 }
 
 // A token is replaced between two jobs. Then the agent registers again, so that nothing uses the
@@ -217,7 +217,7 @@ void serve(const Options& options, AgentConfig config, OwnToken* own, std::stop_
   }
 }
 
-constexpr std::size_t kLongestNote = 400;  // bytes
+constexpr std::size_t longest_note = 400;  // bytes
 
 // True if this machine may measure. What harms is logged; where that is accepted, sessions note it.
 bool passes_doctor(const Options& options, AgentConfig& config, std::stop_token stop) {
@@ -232,7 +232,7 @@ bool passes_doctor(const Options& options, AgentConfig& config, std::stop_token 
     return false;
   }
   log::warn("measures all the same, and each session notes it cause=\"{}\"", harms);
-  config.doctor_note = shortened(harms, kLongestNote);
+  config.doctor_note = shortened(harms, longest_note);
   return true;
 }
 
@@ -266,7 +266,7 @@ std::string agent_name(const Options& options) {
 }
 
 int run_agent(const Options& options) {
-  if (options.service.empty()) throw WrongUse(std::string(kNoToken));
+  if (options.service.empty()) throw WrongUse(std::string(no_token));
   if (!options.oidc.empty() && !options.enrol_file.empty())
     throw WrongUse("--oidc and --enrol each let a runner in; give one of them");
   if (options.devices == "each") {

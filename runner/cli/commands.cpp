@@ -35,7 +35,7 @@ RunLimits limits_of(const Options& options) {
   limits.threads = options.threads;
   limits.timeout_seconds = options.timeout_seconds;
   limits.seed = options.seed;
-  limits.kernel_iterations = kKernelIterations;
+  limits.kernel_iterations = profiled_iterations;
   limits.peak_memory = options.peak_memory;
   return limits;
 }

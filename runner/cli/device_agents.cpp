@@ -29,9 +29,9 @@ namespace fs = std::filesystem;
 namespace {
 using namespace std::chrono_literals;
 
-constexpr auto kLookEvery = 200ms;
-constexpr auto kPause = 10s;  // before a failed agent is started again
-constexpr int kWrongUse = 2;
+constexpr auto look_every = 200ms;
+constexpr auto pause_between = 10s;  // before a failed agent is started again
+constexpr int wrong_use = 2;
 
 // The command without these options, each written "--name value" or "--name=value".
 std::vector<std::string> without(const std::vector<std::string>& command,
@@ -129,9 +129,9 @@ class Agents {
     one.pid = -1;
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     if (code == 0 || stopping_) return;
-    used_wrongly_ |= code == kWrongUse;
+    used_wrongly_ |= code == wrong_use;
     log::error("the agent of {} ended with {}", one.agent.changed.front(), code);
-    if (code != kWrongUse) one.again = std::chrono::steady_clock::now() + kPause;
+    if (code != wrong_use) one.again = std::chrono::steady_clock::now() + pause_between;
   }
 
   std::vector<Running> agents_;
@@ -206,11 +206,11 @@ int run_device_agents(const Options& options) {
     }
     // Once stopped, the token no longer waits.
     if (told)
-      std::this_thread::sleep_for(kLookEvery);
+      std::this_thread::sleep_for(look_every);
     else
-      wait_for(kLookEvery, stop.token());
+      wait_for(look_every, stop.token());
   }
-  return running.used_wrongly() ? kWrongUse : 0;
+  return running.used_wrongly() ? wrong_use : 0;
 }
 
 }  // namespace nightjar::runner

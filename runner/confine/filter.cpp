@@ -21,13 +21,13 @@ namespace nightjar::confine {
 namespace {
 
 #if defined(__x86_64__)
-constexpr std::uint32_t kArchitecture = AUDIT_ARCH_X86_64;
+constexpr std::uint32_t audit_architecture = AUDIT_ARCH_X86_64;
 #elif defined(__aarch64__)
-constexpr std::uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
+constexpr std::uint32_t audit_architecture = AUDIT_ARCH_AARCH64;
 #else
 #error "the numbers of this architecture's system calls are not checked"
 #endif
-constexpr std::uint32_t kForeign = 0x40000000;  // x32's calls have this bit
+constexpr std::uint32_t foreign = 0x40000000;  // x32's calls have this bit
 
 struct Refused {
   long call;
@@ -36,7 +36,7 @@ struct Refused {
 
 // ENOSYS where programs have another way for kernels that lack the call, EPERM for all else. Newer
 // calls have the same number everywhere, and Debian 12 does not name all of them.
-constexpr Refused kRefused[] = {
+constexpr Refused refused_calls[] = {
     // secrets of the user and of the kernel
     {SYS_keyctl, EPERM},
     {SYS_add_key, EPERM},
@@ -100,8 +100,9 @@ constexpr Refused kRefused[] = {
 #endif
 };
 
-constexpr std::uint32_t kNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
-                                      CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+constexpr std::uint32_t namespace_flags = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |
+                                          CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |
+                                          CLONE_NEWNET;
 
 using Filter = std::vector<sock_filter>;
 
@@ -154,7 +155,7 @@ Filter of_sockets() {
 Filter of_clone() {
   Filter rest;
   load_argument(rest, 0);
-  add(rest, BPF_JMP | BPF_JSET | BPF_K, kNamespaces, 0, 1);
+  add(rest, BPF_JMP | BPF_JSET | BPF_K, namespace_flags, 0, 1);
   refuse(rest, EPERM);
   answer(rest, SECCOMP_RET_ALLOW);
   return rest;
@@ -165,12 +166,12 @@ Filter of_clone() {
 Filter filter_of_calls() {
   Filter filter;
   load(filter, offsetof(seccomp_data, arch));
-  add(filter, BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 1, 0);
+  add(filter, BPF_JMP | BPF_JEQ | BPF_K, audit_architecture, 1, 0);
   refuse(filter, ENOSYS);
   load(filter, offsetof(seccomp_data, nr));
-  add(filter, BPF_JMP | BPF_JGE | BPF_K, kForeign, 0, 1);
+  add(filter, BPF_JMP | BPF_JGE | BPF_K, foreign, 0, 1);
   refuse(filter, ENOSYS);
-  for (const auto& [call, error] : kRefused) {
+  for (const auto& [call, error] : refused_calls) {
     add(filter, BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 1);
     refuse(filter, error);
   }

@@ -30,7 +30,8 @@ namespace {
 using namespace nightjar::confine;
 using nightjar::Fd;
 
-constexpr int kFailed = 125;  // only of this program; runner/process/confinement.cpp knows it, too
+constexpr int exit_failed =
+    125;  // only of this program; runner/process/confinement.cpp knows it, too
 
 struct Pipe {
   Fd read, write;  // a command inherits neither
@@ -74,7 +75,7 @@ void raise_loopback() {
 }
 
 // Bytes. More than any file that is made here.
-constexpr rlim_t kLargestFile = 4ULL << 30;
+constexpr rlim_t largest_file = 4ULL << 30;
 
 // For good, also for the superuser: root has no more rights than a file's owner from here on.
 void drop_rights(const Plan& plan) {
@@ -84,7 +85,7 @@ void drop_rights(const Plan& plan) {
           "give up the superuser's rights");
   const rlimit threads{plan.threads, plan.threads};
   require(::setrlimit(RLIMIT_NPROC, &threads), "limit the number of threads");
-  const rlimit file{kLargestFile, kLargestFile};
+  const rlimit file{largest_file, largest_file};
   require(::setrlimit(RLIMIT_FSIZE, &file), "limit the size of a file");
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct none[2]{};
@@ -108,7 +109,7 @@ void leave_keys() {
   words.push_back(nullptr);
   ::execvp(words.front(), words.data());
   require(-1, "start " + plan.command.front());
-  ::_exit(kFailed);
+  ::_exit(exit_failed);
 }
 
 // Waits for the command and reaps whoever else ends meanwhile. `failed` has a byte if it could not
@@ -116,10 +117,10 @@ void leave_keys() {
 int status_of(pid_t command, const Fd& failed) {
   int status = 0;
   for (pid_t ended; (ended = ::wait(&status)) != command;)
-    if (ended < 0 && errno != EINTR) return kFailed << 8;
+    if (ended < 0 && errno != EINTR) return exit_failed << 8;
   char byte = 0;
   const bool started = ::read(failed.get(), &byte, 1) == 0;
-  return started && status == kFailed << 8 ? (kFailed - 1) << 8 : status;
+  return started && status == exit_failed << 8 ? (exit_failed - 1) << 8 : status;
 }
 
 // Is the first process inside. It runs the command and reports on `status` how it ended.
@@ -156,7 +157,7 @@ void run_inside(const Plan& plan, const Fd& status) {
   ::setrlimit(RLIMIT_CORE, &no_core);
   ::signal(WTERMSIG(status), SIG_DFL);
   ::raise(WTERMSIG(status));
-  ::_exit(kFailed);
+  ::_exit(exit_failed);
 }
 
 int run(const Plan& plan) {
@@ -187,6 +188,6 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     std::fprintf(stderr, "nightjar-confine: %s\n", error.what());
     std::fflush(stderr);
-    ::_exit(kFailed);
+    ::_exit(exit_failed);
   }
 }

@@ -19,36 +19,36 @@ namespace {
 
 // Programs and libraries. /etc is not among them, since secrets lie there: only what the C library
 // and compilers read.
-constexpr const char* kSystem[] = {"/usr",   "/bin",   "/sbin", "/lib",
-                                   "/lib32", "/lib64", "/opt",  "/nix/store"};
+constexpr const char* system_folders[] = {"/usr",   "/bin",   "/sbin", "/lib",
+                                          "/lib32", "/lib64", "/opt",  "/nix/store"};
 // What programs read about processors, memory and devices that compute. All else of /sys is not
 // there: root owns it, so that root could read addresses of network cards, serial numbers, and the
 // memory of devices without any right.
-constexpr const char* kMachine[] = {"/sys/devices/system/cpu",
-                                    "/sys/devices/system/node",
-                                    "/sys/kernel/mm/transparent_hugepage",
-                                    "/sys/kernel/mm/hugepages",
-                                    "/sys/dev/char",
-                                    "/sys/class/drm",
-                                    "/sys/class/kfd",
-                                    "/sys/devices/virtual/kfd",
-                                    "/sys/module/amdgpu/initstate",
-                                    "/sys/module/amdgpu/version",
-                                    "/sys/module/nvidia/initstate",
-                                    "/sys/module/nvidia/version"};
-constexpr const char* kPciDevices = "/sys/bus/pci/devices";
-constexpr const char* kSettings[] = {
+constexpr const char* machine_shown[] = {"/sys/devices/system/cpu",
+                                         "/sys/devices/system/node",
+                                         "/sys/kernel/mm/transparent_hugepage",
+                                         "/sys/kernel/mm/hugepages",
+                                         "/sys/dev/char",
+                                         "/sys/class/drm",
+                                         "/sys/class/kfd",
+                                         "/sys/devices/virtual/kfd",
+                                         "/sys/module/amdgpu/initstate",
+                                         "/sys/module/amdgpu/version",
+                                         "/sys/module/nvidia/initstate",
+                                         "/sys/module/nvidia/version"};
+constexpr const char* pci_devices = "/sys/bus/pci/devices";
+constexpr const char* kernel_settings[] = {
     "alternatives",  "ld.so.cache", "ld.so.conf", "ld.so.conf.d",   "passwd", "group",
     "nsswitch.conf", "hosts",       "localtime",  "timezone",       "OpenCL", "nvidia",
     "os-release",    "vulkan",      "glvnd",      "ssl/openssl.cnf"};
 // What programs read in /proc about processors, memory and devices, beside their own processes. All
 // else there tells of the host: its addresses, drivers, disks and keys.
-constexpr std::string_view kOfMachine[] = {"cgroups", "cpuinfo", "devices", "driver", "filesystems",
+constexpr std::string_view of_machine[] = {"cgroups", "cpuinfo", "devices", "driver", "filesystems",
                                            "loadavg", "meminfo", "stat",    "swaps",  "sys",
                                            "sysvipc", "uptime",  "version", "vmstat", "zoneinfo"};
 // Not those of a network, as /dev/infiniband.
-constexpr const char* kDevices[] = {"null",    "zero", "full", "random",
-                                    "urandom", "dri",  "kfd",  "dxg"};
+constexpr const char* shown_devices[] = {"null",    "zero", "full", "random",
+                                         "urandom", "dri",  "kfd",  "dxg"};
 
 // During the work /old is the machine's root and /new becomes the new one.
 fs::path old_place(const fs::path& path) {
@@ -91,10 +91,11 @@ void make_target(const fs::path& target, bool folder) {
 class NewRoot {
  public:
   explicit NewRoot(std::vector<Place> places) : places_(std::move(places)) {
-    for (const char* path : kSystem) places_.push_back({path, Access::shown});
-    for (const char* name : kSettings) places_.push_back({fs::path("/etc") / name, Access::shown});
+    for (const char* path : system_folders) places_.push_back({path, Access::shown});
+    for (const char* name : kernel_settings)
+      places_.push_back({fs::path("/etc") / name, Access::shown});
     for (const char* path : {"/tmp", "/dev/shm"}) places_.push_back({path, Access::scratch});
-    for (const char* path : kMachine) places_.push_back({path, Access::shown});
+    for (const char* path : machine_shown) places_.push_back({path, Access::shown});
     add_computing_devices();
   }
 
@@ -112,11 +113,11 @@ class NewRoot {
   // Displays and accelerators, without the files that are a device's memory.
   void add_computing_devices() {
     std::error_code none;
-    for (const auto& entry : fs::directory_iterator(old_place(kPciDevices), none)) {
+    for (const auto& entry : fs::directory_iterator(old_place(pci_devices), none)) {
       std::string kind;
       std::ifstream(entry.path() / "class") >> kind;
       if (!kind.starts_with("0x03") && !kind.starts_with("0x12")) continue;
-      const fs::path device = kPciDevices / entry.path().filename();
+      const fs::path device = pci_devices / entry.path().filename();
       places_.push_back({device, Access::shown});
       for (const auto& file : fs::directory_iterator(entry.path(), none)) {
         const std::string name = file.path().filename();
@@ -208,7 +209,7 @@ class NewRoot {
 
   static void add_devices() {
     std::vector<fs::path> devices;
-    for (const char* name : kDevices) devices.push_back(fs::path("/dev") / name);
+    for (const char* name : shown_devices) devices.push_back(fs::path("/dev") / name);
     for (const auto& entry : fs::directory_iterator("/old/dev"))
       if (entry.path().filename().string().starts_with("nvidia"))
         devices.push_back(fs::path("/dev") / entry.path().filename());
@@ -240,8 +241,8 @@ bool has_own_process_limit() {
 
 // RLIMIT_NPROC does not bind root. This does, where the kernel has it.
 void limit_processes(unsigned long threads) {
-  constexpr unsigned long kLeast = 301;  // the kernel takes no less
-  std::ofstream("/new/proc/sys/kernel/pid_max") << std::max(threads, kLeast);
+  constexpr unsigned long least = 301;  // the kernel takes no less
+  std::ofstream("/new/proc/sys/kernel/pid_max") << std::max(threads, least);
 }
 
 // Copies from /proc/modules only the drivers of devices that compute: NVIDIA's driver looks there
@@ -258,7 +259,7 @@ void copy_computing_modules(const fs::path& from, const fs::path& to) {
 fs::path shown_of_machine(const fs::path& path) {
   const std::string name = path.filename();
   if (name == "modules") return "/empty/modules";
-  if (std::ranges::find(kOfMachine, name) != std::end(kOfMachine)) return path;
+  if (std::ranges::find(of_machine, name) != std::end(of_machine)) return path;
   return fs::is_directory(path) ? "/empty/folder" : "/empty/file";
 }
 

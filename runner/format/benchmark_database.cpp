@@ -18,7 +18,7 @@ std::string benchmark_database_json(const SuiteResult& result) {
   for (const SuiteItem& item : result.items) {
     if (item.status == RunStatus::unavailable) continue;
     if (item.status != RunStatus::measured) {
-      add(item.name, std::string(kFailures), {1});
+      add(item.name, std::string(failures_metric), {1});
       continue;
     }
     for (const auto& [metric, measured] : item.metrics)

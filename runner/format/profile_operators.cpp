@@ -13,7 +13,7 @@ namespace {
 
 using bisect::OperatorTimes;
 
-constexpr std::size_t kLongestOperator = 44;
+constexpr std::size_t longest_operator = 44;
 
 // Two cells, how near the ceiling it is and what holds it back; both empty without ceilings.
 std::vector<std::string> limiter_cells(const Profile& profile, const OperatorTimes& row) {
@@ -30,7 +30,7 @@ std::vector<std::string> operator_cells(const Profile& profile, const OperatorTi
   const OperatorProfile& one = *row.one;
   const bisect::Work work = bisect::work_of(row);
   std::vector<std::string> cells{
-      one.name.substr(0, kLongestOperator),
+      one.name.substr(0, longest_operator),
       whole > 0 ? printed("%.3f", row.self * 1e3) : "-",
       whole > 0 ? printed("%.1f %%", 100 * row.self / whole) : "-",
       bisect::has_gpu(profile) ? printed("%.3f", row.device * 1e3) : "",

@@ -17,7 +17,7 @@ std::string profile_heading(const Profile& profile) {
   int iterations = 0, quiet = 0;
   for (const ProfileRun& run : profile.runs)
     for (const double slowdown : run.slowdown)
-      ++iterations, quiet += slowdown <= kUndisturbedSlowdown;
+      ++iterations, quiet += slowdown <= undisturbed_slowdown;
   std::vector<double> plain;
   for (const ProfileRun& run : profile.runs) plain.push_back(run.plain_seconds);
   const std::string counts =

@@ -9,20 +9,20 @@
 namespace nightjar::runner {
 namespace {
 
-constexpr std::size_t kWidth = 100;
+constexpr std::size_t table_width = 100;
 
 // What is shown of a workload: the metric, its head, and what a cell counts in.
 struct Shown {
   const char *metric, *head, *unit;
   double factor;
 };
-constexpr Shown kShown[] = {{"latency", "latency", "ms", 1e3},
-                            {"kernel_time", "kernels", "ms", 1e3},
-                            {"speedup", "speed-up", "x", 1},
-                            {"compile_time", "compile", "s", 1},
-                            {"peak_cpu_memory", "memory", "MiB", 1.0 / (1 << 20)},
-                            {"peak_memory", "by blocks", "MiB", 1.0 / (1 << 20)},
-                            {"peak_gpu_memory", "GPU memory", "MiB", 1.0 / (1 << 20)}};
+constexpr Shown shown_columns[] = {{"latency", "latency", "ms", 1e3},
+                                   {"kernel_time", "kernels", "ms", 1e3},
+                                   {"speedup", "speed-up", "x", 1},
+                                   {"compile_time", "compile", "s", 1},
+                                   {"peak_cpu_memory", "memory", "MiB", 1.0 / (1 << 20)},
+                                   {"peak_memory", "by blocks", "MiB", 1.0 / (1 << 20)},
+                                   {"peak_gpu_memory", "GPU memory", "MiB", 1.0 / (1 << 20)}};
 
 struct Grid {
   std::vector<std::string> columns;  // without that of the labels
@@ -52,8 +52,8 @@ std::string grid_text(const std::string& head, const Grid& grid) {
   std::string out;
   for (std::size_t first = 0, end = 0; first < widths.size(); first = end) {
     std::size_t width = label;
-    for (end = first; end < widths.size() && (end == first || width + 2 + widths[end] <= kWidth);
-         ++end)
+    for (end = first;
+         end < widths.size() && (end == first || width + 2 + widths[end] <= table_width); ++end)
       width += 2 + widths[end];
     end = whole_groups(grid.columns, first, end);
     const auto row = [&](const std::string& name, const std::vector<std::string>& cells) {
@@ -106,7 +106,7 @@ bool anything_of(const Items& items, const Shown& shown) {
 std::string list_text(const Items& items) {
   Grid grid;
   std::vector<Shown> columns;
-  for (const Shown& shown : kShown)
+  for (const Shown& shown : shown_columns)
     if (anything_of(items, shown) || columns.empty()) columns.push_back(shown);
   for (const Shown& shown : columns)
     grid.columns.push_back(std::string(shown.head) + ", " + shown.unit);
@@ -139,7 +139,7 @@ std::string pivot_text(const std::vector<Items>& models) {
   for (const Items& items : models) all.insert(all.end(), items.begin(), items.end());
   const auto variants = variants_of(all);
   std::string out;
-  for (const Shown& shown : kShown) {
+  for (const Shown& shown : shown_columns) {
     if (!anything_of(all, shown)) continue;
     Grid grid;
     for (const auto& [batch, backend] : variants) grid.columns.push_back(batch + " " + backend);

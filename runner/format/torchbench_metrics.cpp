@@ -42,14 +42,14 @@ std::string torchbench_metrics_json(const SuiteResult& result) {
     const char *metric, *suffix;
     double factor;
   };
-  constexpr Place kPlaces[] = {{"latency", "_latency", 1e3},
-                               {"peak_cpu_memory", "_cmem", 1e-9},
-                               {"peak_gpu_memory", "_gmem", 1e-9}};
+  constexpr Place places[] = {{"latency", "_latency", 1e3},
+                              {"peak_cpu_memory", "_cmem", 1e-9},
+                              {"peak_gpu_memory", "_gmem", 1e-9}};
   auto metrics = nlohmann::ordered_json::object();
   for (const SuiteItem& item : result.items) {
     if (item.status != RunStatus::measured) continue;
     const std::string test = test_name(item.name, needs_batch(result, item.name));
-    for (const Place& place : kPlaces)
+    for (const Place& place : places)
       if (const auto value = item.value(place.metric))
         metrics[test + place.suffix] = *value * place.factor;
   }

@@ -7,7 +7,7 @@
 
 namespace nightjar::runner {
 namespace {
-constexpr double kGib = 1 << 30;
+constexpr double gib = 1 << 30;
 
 // The kernel's word for simultaneous multithreading in a sentence.
 std::string smt_text(const std::string& control) {
@@ -85,9 +85,9 @@ void examine_cpu(const Health& health, Findings& out) {
     out.judge(heat > 85, "CPU temperature: " + decimals(heat, 0, " °C"),
               "better cooling: near 95 °C clocks go down");
   const std::string& clock = health.clock_source;
-  static const std::set<std::string> kFast{"", "tsc", "kvm-clock", "hyperv_clocksource_tsc_page",
-                                           "arch_sys_counter"};
-  out.judge(!kFast.contains(clock), "clock source: " + (clock.empty() ? "unknown" : clock),
+  static const std::set<std::string> fast{"", "tsc", "kvm-clock", "hyperv_clocksource_tsc_page",
+                                          "arch_sys_counter"};
+  out.judge(!fast.contains(clock), "clock source: " + (clock.empty() ? "unknown" : clock),
             "boot with tsc=reliable: reading this clock is a system call of a microsecond or more",
             of_the_core);
   out.judge(
@@ -127,12 +127,12 @@ void examine_memory(const Health& health, Findings& out) {
             "sysctl kernel.numa_balancing=0: the kernel moves pages while iterations are timed");
   out.judge(
       health.swap_used_bytes > 0,
-      "swap in use: " + decimals(static_cast<double>(health.swap_used_bytes) / kGib, 2, " GiB"),
+      "swap in use: " + decimals(static_cast<double>(health.swap_used_bytes) / gib, 2, " GiB"),
       "swapoff -a: what is paged out counts neither as memory nor in time that repeats");
-  const double memory = static_cast<double>(health.free_memory_bytes) / kGib;
+  const double memory = static_cast<double>(health.free_memory_bytes) / gib;
   out.judge(memory < 2, "free memory: " + decimals(memory, 1, " GiB"),
             "free 2 GiB: compiling native workloads takes 1.2 GiB a unit");
-  const double disk = static_cast<double>(health.free_disk_bytes) / kGib;
+  const double disk = static_cast<double>(health.free_disk_bytes) / gib;
   out.judge(disk < 5, "free disk for " + health.cache.string() + ": " + decimals(disk, 1, " GiB"),
             "free 5 GiB or name another folder with --cache: an environment takes 1 to 5 GiB");
 }

@@ -20,7 +20,7 @@ namespace nightjar::runner {
 namespace fs = std::filesystem;
 namespace {
 using Facts = std::map<std::string, std::string>;
-const fs::path kCpu = "/sys/devices/system/cpu";
+const fs::path cpu_folder = "/sys/devices/system/cpu";
 
 // The value of "name : value" in a /proc file of such lines.
 std::string field_of(const fs::path& file, std::string_view name) {
@@ -69,9 +69,9 @@ std::string numa_nodes() {
 }
 
 std::string turbo() {
-  if (const auto line = read_line(kCpu / "intel_pstate/no_turbo"); !line.empty())
+  if (const auto line = read_line(cpu_folder / "intel_pstate/no_turbo"); !line.empty())
     return line == "0" ? "on" : "off";
-  if (const auto line = read_line(kCpu / "cpufreq/boost"); !line.empty())
+  if (const auto line = read_line(cpu_folder / "cpufreq/boost"); !line.empty())
     return line == "1" ? "on" : "off";
   return "none";
 }
@@ -113,13 +113,13 @@ std::map<std::string, std::string> machine_facts() {
   facts["cpu_count"] = std::to_string(allowed_cpus().size());
   // Only where there is one, so that machines without it have the facts that they had.
   if (const auto quota = cpu_quota()) facts["cpu_quota"] = cpus_text(quota->cpus);
-  facts["smt"] = or_none(read_line(kCpu / "smt/control"));
+  facts["smt"] = or_none(read_line(cpu_folder / "smt/control"));
   facts["numa_nodes"] = numa_nodes();
-  facts["governor"] = or_none(read_line(kCpu / "cpu0/cpufreq/scaling_governor"));
+  facts["governor"] = or_none(read_line(cpu_folder / "cpu0/cpufreq/scaling_governor"));
   facts["turbo"] = turbo();
   facts["thp"] = or_none(chosen(read_line("/sys/kernel/mm/transparent_hugepage/enabled")));
-  constexpr std::int64_t kGrain = 256LL << 20;
-  facts["memory_bytes"] = std::to_string((memory_of_machine() + kGrain / 2) / kGrain * kGrain);
+  constexpr std::int64_t grain = 256LL << 20;
+  facts["memory_bytes"] = std::to_string((memory_of_machine() + grain / 2) / grain * grain);
   facts["libc"] = std::string("glibc ") + ::gnu_get_libc_version();
   facts["hypervisor"] =
       field_of("/proc/cpuinfo", "flags").find(" hypervisor") == std::string::npos ? "no" : "yes";

@@ -10,7 +10,7 @@
 
 namespace nightjar::runner {
 namespace {
-constexpr std::chrono::milliseconds kObserveEvery{250};
+constexpr std::chrono::milliseconds observe_every{250};
 
 // The device that one item of the list names; nullopt if none.
 std::optional<std::size_t> device_of(std::string_view item, const std::vector<GpuState>& gpus) {
@@ -111,7 +111,7 @@ GpuWatch::GpuWatch(GpuProbe& probe) : probe_(probe) {
     do {
       const auto events = probe_.observe();
       seen_.insert(events.begin(), events.end());
-    } while (wait_for(kObserveEvery, stop));
+    } while (wait_for(observe_every, stop));
   });
 }
 

@@ -25,14 +25,14 @@ std::int64_t number_after(const fs::path& file, const std::string& name) {
 }
 
 std::vector<std::string> running_compilers() {
-  static const std::set<std::string> kKnown{"cc1",   "cc1plus", "lto1",  "clang", "clang++",
-                                            "rustc", "cicc",    "ptxas", "nvcc",  "ld"};
+  static const std::set<std::string> known{"cc1",   "cc1plus", "lto1",  "clang", "clang++",
+                                           "rustc", "cicc",    "ptxas", "nvcc",  "ld"};
   std::vector<std::string> out;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator("/proc", error)) {
     const std::string name = entry.path().filename().string();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    if (const auto program = read_line(entry.path() / "comm"); kKnown.contains(program))
+    if (const auto program = read_line(entry.path() / "comm"); known.contains(program))
       out.push_back(program);
   }
   return out;

@@ -11,7 +11,7 @@
 namespace nightjar::runner {
 namespace fs = std::filesystem;
 namespace {
-constexpr std::chrono::milliseconds kAskAgain{200};
+constexpr std::chrono::milliseconds ask_again{200};
 
 // All users may write to it: the holder of the lock writes its name there.
 FileLock open_machine_lock(const fs::path& path) try {
@@ -35,7 +35,7 @@ MachineLock::MachineLock(const fs::path& path, const std::string& purpose, std::
     : lock_(open_machine_lock(path)) {
   for (bool told = false; !lock_.try_lock(purpose); told = true) {
     if (!told) waiting("process " + read_line(path));
-    if (!wait_for(kAskAgain, stop)) throw Stopped();
+    if (!wait_for(ask_again, stop)) throw Stopped();
   }
 }
 

@@ -18,12 +18,12 @@ struct Nvml::Library : nvml::Functions {
 
   void find_devices() {
     unsigned count = 0;
-    if (device_count(&count) != nvml::kSuccess) return;
+    if (device_count(&count) != nvml::success) return;
     for (unsigned i = 0; i < count; ++i) {
       Found found{};
       nvml::PciInfo pci{};
-      if (device_by_index(i, &found.device) != nvml::kSuccess) continue;
-      if (pci_info && pci_info(found.device, &pci) == nvml::kSuccess) found.bus = pci.bus_id;
+      if (device_by_index(i, &found.device) != nvml::success) continue;
+      if (pci_info && pci_info(found.device, &pci) == nvml::success) found.bus = pci.bus_id;
       devices.push_back(found);
     }
     std::stable_sort(devices.begin(), devices.end(),
@@ -33,21 +33,21 @@ struct Nvml::Library : nvml::Functions {
   std::optional<double> number(int (*read)(nvml::Device, unsigned*), nvml::Device device,
                                double unit) const {
     unsigned value = 0;
-    if (!read || read(device, &value) != nvml::kSuccess) return std::nullopt;
+    if (!read || read(device, &value) != nvml::success) return std::nullopt;
     return value * unit;
   }
 
   std::optional<double> clock_mhz(nvml::Device device, int kind) const {
     unsigned mhz = 0;
-    if (!clock || clock(device, kind, &mhz) != nvml::kSuccess) return std::nullopt;
+    if (!clock || clock(device, kind, &mhz) != nvml::success) return std::nullopt;
     return mhz;
   }
 
   std::optional<double> celsius(nvml::Device device) const {
-    nvml::Temperature now{nvml::kTemperatureVersion, nvml::kTemperatureGpu, 0};
-    if (temperature && temperature(device, &now) == nvml::kSuccess) return now.celsius;
+    nvml::Temperature now{nvml::temperature_version, nvml::temperature_gpu, 0};
+    if (temperature && temperature(device, &now) == nvml::success) return now.celsius;
     unsigned old = 0;
-    if (old_temperature && old_temperature(device, nvml::kTemperatureGpu, &old) == nvml::kSuccess)
+    if (old_temperature && old_temperature(device, nvml::temperature_gpu, &old) == nvml::success)
       return old;
     return std::nullopt;
   }
@@ -58,11 +58,11 @@ struct Nvml::Library : nvml::Functions {
     for (int attempt = 0; processes && attempt < 4; ++attempt) {
       auto count = static_cast<unsigned>(list.size());
       const int answer = processes(device, &count, list.data());
-      if (answer == nvml::kInsufficientSize) {
+      if (answer == nvml::insufficient_size) {
         list.resize(count + 16);
         continue;
       }
-      if (answer != nvml::kSuccess) break;
+      if (answer != nvml::success) break;
       std::vector<GpuProcess> out;
       for (unsigned i = 0; i < count; ++i) {
         GpuProcess process{
@@ -82,7 +82,7 @@ namespace {
 std::string driver_text(int (*read)(nvml::Device, char*, unsigned), nvml::Device device,
                         unsigned bytes) {
   std::array<char, 128> text{};
-  return read && read(device, text.data(), bytes) == nvml::kSuccess ? text.data() : "";
+  return read && read(device, text.data(), bytes) == nvml::success ? text.data() : "";
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ Nvml::Nvml(const std::filesystem::path& library) : library_(std::make_unique<Lib
     missing_ = "the NVIDIA driver's library " + library.string() + " is too old";
     return;
   }
-  if (const int answer = library_->init(); answer != nvml::kSuccess) {
+  if (const int answer = library_->init(); answer != nvml::success) {
     missing_ = "the NVIDIA driver's library says: " + std::string(library_->error_string(answer));
     return;
   }
@@ -110,35 +110,35 @@ Nvml::~Nvml() {
 
 std::vector<GpuState> Nvml::read() const {
   const Library& lib = *library_;
-  std::array<char, nvml::kDriverBytes> driver{};
-  if (lib.initialized && lib.driver_version) lib.driver_version(driver.data(), nvml::kDriverBytes);
+  std::array<char, nvml::driver_bytes> driver{};
+  if (lib.initialized && lib.driver_version) lib.driver_version(driver.data(), nvml::driver_bytes);
   std::vector<GpuState> out;
   for (std::size_t i = 0; i < lib.devices.size(); ++i) {
     const nvml::Device device = lib.devices[i].device;
     GpuState gpu;
-    gpu.name = driver_text(lib.name, device, nvml::kNameBytes);
-    gpu.uuid = driver_text(lib.uuid, device, nvml::kUuidBytes);
+    gpu.name = driver_text(lib.name, device, nvml::name_bytes);
+    gpu.uuid = driver_text(lib.uuid, device, nvml::uuid_bytes);
     gpu.pci_bus = lib.devices[i].bus;
     gpu.driver = driver.data();
-    gpu.sm_mhz = lib.clock_mhz(device, nvml::kClockSm);
-    gpu.memory_mhz = lib.clock_mhz(device, nvml::kClockMemory);
+    gpu.sm_mhz = lib.clock_mhz(device, nvml::clock_sm);
+    gpu.memory_mhz = lib.clock_mhz(device, nvml::clock_memory);
     gpu.power_watts = lib.number(lib.power, device, 1e-3);
     gpu.temperature_celsius = lib.celsius(device);
     unsigned long long errors = 0;
     if (lib.ecc &&
-        lib.ecc(device, nvml::kErrorUncorrected, nvml::kVolatileEcc, &errors) == nvml::kSuccess)
+        lib.ecc(device, nvml::error_uncorrected, nvml::volatile_ecc, &errors) == nvml::success)
       gpu.ecc_errors = static_cast<std::int64_t>(errors);
     int mode = 0;
-    if (lib.persistence && lib.persistence(device, &mode) == nvml::kSuccess)
+    if (lib.persistence && lib.persistence(device, &mode) == nvml::success)
       gpu.persistence = mode != 0;
     nvml::Memory memory{};
-    if (lib.memory && lib.memory(device, &memory) == nvml::kSuccess)
+    if (lib.memory && lib.memory(device, &memory) == nvml::success)
       gpu.memory_bytes = static_cast<std::int64_t>(memory.total);
     unsigned parts = 0, later = 0;
-    if (lib.mig && lib.mig(device, &parts, &later) == nvml::kSuccess)
-      gpu.mig = parts == nvml::kMigEnabled;
-    if (lib.virtualization && lib.virtualization(device, &mode) == nvml::kSuccess)
-      gpu.sliced = mode == nvml::kVirtualizationVgpu;
+    if (lib.mig && lib.mig(device, &parts, &later) == nvml::success)
+      gpu.mig = parts == nvml::mig_enabled;
+    if (lib.virtualization && lib.virtualization(device, &mode) == nvml::success)
+      gpu.sliced = mode == nvml::virtualization_vgpu;
     gpu.clock_events = clock_events(i);
     gpu.others = lib.processes_on(device);
     out.push_back(std::move(gpu));
@@ -149,13 +149,13 @@ std::vector<GpuState> Nvml::read() const {
 std::vector<ClockEvent> Nvml::clock_events(std::size_t index) const {
   unsigned long long bits = 0;
   if (!library_->events ||
-      library_->events(library_->devices.at(index).device, &bits) != nvml::kSuccess)
+      library_->events(library_->devices.at(index).device, &bits) != nvml::success)
     return {};
-  constexpr int kKnown = static_cast<int>(ClockEvent::unknown);
+  constexpr int known = static_cast<int>(ClockEvent::unknown);
   std::vector<ClockEvent> out;
-  for (int bit = 0; bit < kKnown; ++bit)
+  for (int bit = 0; bit < known; ++bit)
     if (bits >> bit & 1) out.push_back(static_cast<ClockEvent>(bit));
-  if (bits >> kKnown) out.push_back(ClockEvent::unknown);
+  if (bits >> known) out.push_back(ClockEvent::unknown);
   return out;
 }
 

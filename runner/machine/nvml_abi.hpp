@@ -10,20 +10,20 @@ struct Device_st;
 using Device = Device_st*;
 
 // nvmlReturn_t
-constexpr int kSuccess = 0, kUninitialized = 1, kInvalidArgument = 2, kNotSupported = 3,
-              kInsufficientSize = 7, kDriverNotLoaded = 9, kArgumentVersionMismatch = 25;
+constexpr int success = 0, uninitialized = 1, invalid_argument = 2, not_supported = 3,
+              insufficient_size = 7, driver_not_loaded = 9, argument_version_mismatch = 25;
 
 // nvmlClockType_t, nvmlTemperatureSensors_t, nvmlMemoryErrorType_t, nvmlEccCounterType_t
-constexpr int kClockSm = 1, kClockMemory = 2;
-constexpr int kTemperatureGpu = 0;
-constexpr int kErrorUncorrected = 1;
-constexpr int kVolatileEcc = 0;
+constexpr int clock_sm = 1, clock_memory = 2;
+constexpr int temperature_gpu = 0;
+constexpr int error_uncorrected = 1;
+constexpr int volatile_ecc = 0;
 
 // nvmlGpuVirtualizationMode_t; nvmlDeviceGetMigMode's modes
-constexpr int kVirtualizationVgpu = 2;
-constexpr unsigned kMigEnabled = 1;
+constexpr int virtualization_vgpu = 2;
+constexpr unsigned mig_enabled = 1;
 
-constexpr unsigned kNameBytes = 96, kUuidBytes = 96, kDriverBytes = 80;
+constexpr unsigned name_bytes = 96, uuid_bytes = 96, driver_bytes = 80;
 
 // nvmlProcessInfo_v2_t, which functions *_v2 and *_v3 fill
 struct ProcessInfo {
@@ -47,6 +47,6 @@ struct Temperature {
   int sensor;
   int celsius;
 };
-constexpr unsigned kTemperatureVersion = sizeof(Temperature) | (1u << 24);
+constexpr unsigned temperature_version = sizeof(Temperature) | (1u << 24);
 
 }  // namespace nightjar::runner::nvml

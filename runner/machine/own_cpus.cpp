@@ -17,8 +17,8 @@ namespace nightjar::runner {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr mode_t kAnybody = 0666;  // agents of one node may be of several users
-constexpr std::chrono::milliseconds kChooseAgain{50};
+constexpr mode_t anybody = 0666;  // agents of one node may be of several users
+constexpr std::chrono::milliseconds choose_again{50};
 
 std::string list_of(const std::vector<int>& cpus) {
   std::string text;
@@ -74,11 +74,11 @@ void pin_to(const std::vector<int>& cpus) {
 
 OwnCpus lock_cpus(const fs::path& folder, const std::vector<int>& cpus, std::size_t count) {
   fs::create_directories(folder);
-  FileLock choice(folder / "choice", kAnybody);  // two that choose at once would mix their CPUs
-  while (!choice.try_lock("chooses CPUs")) wait_for(kChooseAgain, {});
+  FileLock choice(folder / "choice", anybody);  // two that choose at once would mix their CPUs
+  while (!choice.try_lock("chooses CPUs")) wait_for(choose_again, {});
   OwnCpus own;
   for (auto cpu = cpus.rbegin(); cpu != cpus.rend() && own.cpus.size() < count; ++cpu) {
-    FileLock lock(folder / ("cpu" + std::to_string(*cpu)), kAnybody);
+    FileLock lock(folder / ("cpu" + std::to_string(*cpu)), anybody);
     if (!lock.try_lock("keeps to this CPU")) continue;
     own.cpus.push_back(*cpu);
     own.locks.push_back(std::move(lock));

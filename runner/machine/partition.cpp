@@ -71,7 +71,7 @@ std::string sys_name(const std::string& pci_bus) {
 }
 
 std::vector<int> cpus_near(const std::string& pci_bus) {
-  return parse_cpu_list(read_line(fs::path(kPci) / sys_name(pci_bus) / "local_cpulist"));
+  return parse_cpu_list(read_line(fs::path(pci_folder) / sys_name(pci_bus) / "local_cpulist"));
 }
 
 std::vector<std::string> devices_like(const std::string& pci_bus, const fs::path& devices) {

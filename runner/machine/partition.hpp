@@ -21,13 +21,13 @@ std::vector<int> by_core(std::vector<int> cpus);
 // The CPUs next to the device on this bus ("00000000:3B:00.0"), as /sys tells; empty: not known.
 std::vector<int> cpus_near(const std::string& pci_bus);
 
-constexpr const char* kPci = "/sys/bus/pci/devices";
+constexpr const char* pci_folder = "/sys/bus/pci/devices";
 // A bus as /sys spells it: "0000:3b:00.0".
 std::string sys_name(const std::string& pci_bus);
 // The buses of all devices of the node that are of one vendor and kind with this one, in order, as
 // `devices` tells; a container sees them too. Empty: not known.
 std::vector<std::string> devices_like(const std::string& pci_bus,
-                                      const std::filesystem::path& devices = kPci);
+                                      const std::filesystem::path& devices = pci_folder);
 
 // {0, 1, 2, 8} of "0-2,8"; empty for anything else.
 std::vector<int> parse_cpu_list(const std::string& text);

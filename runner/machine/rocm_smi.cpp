@@ -12,8 +12,8 @@
 namespace nightjar::runner {
 namespace {
 
-constexpr std::array kNames = {"librocm_smi64.so.1", "librocm_smi64.so.7", "librocm_smi64.so.6",
-                               "librocm_smi64.so.5", "librocm_smi64.so"};
+constexpr std::array names = {"librocm_smi64.so.1", "librocm_smi64.so.7", "librocm_smi64.so.6",
+                              "librocm_smi64.so.5", "librocm_smi64.so"};
 
 // "0000:c1:00.0" of domain, bus, device and function as the library packs them.
 std::string bus_of(std::uint64_t packed) {
@@ -26,7 +26,7 @@ std::string bus_of(std::uint64_t packed) {
 
 void* opened(const std::filesystem::path& library) {
   if (!library.empty()) return ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  for (const char* name : kNames)
+  for (const char* name : names)
     if (void* found = ::dlopen(name, RTLD_NOW | RTLD_LOCAL)) return found;
   return nullptr;
 }
@@ -95,16 +95,16 @@ struct RocmSmi::Library {
 
   void find_devices() {
     rocm::Version now{};
-    new_frequencies = version(&now) == rocm::kSuccess && now.major >= rocm::kNewFrequencies;
-    std::array<char, rocm::kNameBytes> text{};
+    new_frequencies = version(&now) == rocm::success && now.major >= rocm::frequencies_since;
+    std::array<char, rocm::name_bytes> text{};
     if (version_string &&
-        version_string(rocm::kDriver, text.data(), rocm::kNameBytes) == rocm::kSuccess)
+        version_string(rocm::driver_component, text.data(), rocm::name_bytes) == rocm::success)
       driver = text.data();
     std::uint32_t count = 0;
-    if (device_count(&count) != rocm::kSuccess) return;
+    if (device_count(&count) != rocm::success) return;
     for (std::uint32_t i = 0; i < count; ++i) {
       std::uint64_t packed = 0;
-      const bool known = pci_id && pci_id(i, &packed) == rocm::kSuccess;
+      const bool known = pci_id && pci_id(i, &packed) == rocm::success;
       devices.push_back({i, known ? bus_of(packed) : ""});
     }
     std::stable_sort(devices.begin(), devices.end(),
@@ -115,17 +115,17 @@ struct RocmSmi::Library {
     if (!clock) return std::nullopt;
     if (new_frequencies) {
       rocm::Frequencies values{};
-      return clock(device, kind, &values) == rocm::kSuccess ? current_mhz(values) : std::nullopt;
+      return clock(device, kind, &values) == rocm::success ? current_mhz(values) : std::nullopt;
     }
     rocm::OldFrequencies values{};
-    return clock(device, kind, &values) == rocm::kSuccess ? current_mhz(values) : std::nullopt;
+    return clock(device, kind, &values) == rocm::success ? current_mhz(values) : std::nullopt;
   }
 
   std::optional<double> celsius(std::uint32_t device) const {
-    for (const std::uint32_t sensor : {rocm::kJunction, rocm::kEdge}) {
+    for (const std::uint32_t sensor : {rocm::junction_sensor, rocm::edge_sensor}) {
       std::int64_t thousandths = 0;
       if (temperature &&
-          temperature(device, sensor, rocm::kTemperatureNow, &thousandths) == rocm::kSuccess)
+          temperature(device, sensor, rocm::temperature_now, &thousandths) == rocm::success)
         return static_cast<double>(thousandths) * 1e-3;
     }
     return std::nullopt;
@@ -133,9 +133,9 @@ struct RocmSmi::Library {
 
   std::optional<std::int64_t> uncorrected(std::uint32_t device) const {
     std::optional<std::int64_t> sum;
-    for (const std::uint64_t block : {rocm::kMemoryBlock, rocm::kGraphicsBlock}) {
+    for (const std::uint64_t block : {rocm::memory_block, rocm::graphics_block}) {
       rocm::ErrorCount count{};
-      if (errors && errors(device, block, &count) == rocm::kSuccess)
+      if (errors && errors(device, block, &count) == rocm::success)
         sum = sum.value_or(0) + static_cast<std::int64_t>(count.uncorrectable);
     }
     return sum;
@@ -143,10 +143,10 @@ struct RocmSmi::Library {
 
   std::vector<GpuProcess> all_processes() const {
     std::uint32_t count = 0;
-    if (!processes || processes(nullptr, &count) != rocm::kSuccess) return {};
+    if (!processes || processes(nullptr, &count) != rocm::success) return {};
     std::vector<rocm::Process> list(count + 16);
     count = static_cast<std::uint32_t>(list.size());
-    if (processes(list.data(), &count) != rocm::kSuccess) return {};
+    if (processes(list.data(), &count) != rocm::success) return {};
     std::vector<GpuProcess> out;
     for (std::uint32_t i = 0; i < std::min<std::size_t>(count, list.size()); ++i)
       out.push_back({list[i].pid, read_line("/proc/" + std::to_string(list[i].pid) + "/comm"),
@@ -162,10 +162,10 @@ RocmSmi::RocmSmi(const std::filesystem::path& library) : library_(std::make_uniq
     missing_ = "AMD's library " + library.string() + " is too old";
     return;
   }
-  if (const int answer = library_->init(0); answer != rocm::kSuccess) {
+  if (const int answer = library_->init(0); answer != rocm::success) {
     const char* text = nullptr;
     const bool said =
-        library_->status_string && library_->status_string(answer, &text) == rocm::kSuccess && text;
+        library_->status_string && library_->status_string(answer, &text) == rocm::success && text;
     missing_ = "AMD's library says: " + (said ? std::string(text) : std::to_string(answer));
     return;
   }
@@ -185,27 +185,27 @@ std::vector<GpuState> RocmSmi::read() const {
   for (std::size_t i = 0; i < lib.devices.size(); ++i) {
     const std::uint32_t device = lib.devices[i].index;
     GpuState gpu;
-    std::array<char, rocm::kNameBytes> text{};
-    if (lib.name && lib.name(device, text.data(), text.size()) == rocm::kSuccess)
+    std::array<char, rocm::name_bytes> text{};
+    if (lib.name && lib.name(device, text.data(), text.size()) == rocm::success)
       gpu.name = text.data();
     std::uint64_t number = 0;
-    if (lib.unique_id && lib.unique_id(device, &number) == rocm::kSuccess) {
+    if (lib.unique_id && lib.unique_id(device, &number) == rocm::success) {
       std::snprintf(text.data(), text.size(), "GPU-%016llx",
                     static_cast<unsigned long long>(number));  // as ROCR_VISIBLE_DEVICES has it
       gpu.uuid = text.data();
     }
     gpu.pci_bus = lib.devices[i].bus;
     gpu.driver = lib.driver;
-    gpu.sm_mhz = lib.clock_mhz(device, rocm::kClockSystem);
-    gpu.memory_mhz = lib.clock_mhz(device, rocm::kClockMemory);
-    if (lib.power && lib.power(device, 0, &number) == rocm::kSuccess)
+    gpu.sm_mhz = lib.clock_mhz(device, rocm::clock_system);
+    gpu.memory_mhz = lib.clock_mhz(device, rocm::clock_memory);
+    if (lib.power && lib.power(device, 0, &number) == rocm::success)
       gpu.power_watts = static_cast<double>(number) * 1e-6;
     gpu.temperature_celsius = lib.celsius(device);
     gpu.ecc_errors = lib.uncorrected(device);
-    if (lib.memory_total && lib.memory_total(device, rocm::kVram, &number) == rocm::kSuccess)
+    if (lib.memory_total && lib.memory_total(device, rocm::vram_heap, &number) == rocm::success)
       gpu.memory_bytes = static_cast<std::int64_t>(number);
     // "SPX" is one partition; DPX, QPX and CPX cut the device into several.
-    if (lib.partition && lib.partition(device, text.data(), rocm::kNameBytes) == rocm::kSuccess)
+    if (lib.partition && lib.partition(device, text.data(), rocm::name_bytes) == rocm::success)
       gpu.mig = std::string(text.data()) != "SPX";
     gpu.clock_events = clock_events(i);
     gpu.others = processes;
@@ -216,9 +216,9 @@ std::vector<GpuState> RocmSmi::read() const {
 
 std::vector<ClockEvent> RocmSmi::clock_events(std::size_t index) const {
   const Library& lib = *library_;
-  int level = rocm::kAutomatic;
-  if (!lib.level || lib.level(lib.devices.at(index).index, &level) != rocm::kSuccess) return {};
-  if (level >= rocm::kStableStandard && level <= rocm::kDeterminism)
+  int level = rocm::automatic_level;
+  if (!lib.level || lib.level(lib.devices.at(index).index, &level) != rocm::success) return {};
+  if (level >= rocm::stable_standard && level <= rocm::determinism)
     return {ClockEvent::applications_clocks_setting};
   return {};
 }

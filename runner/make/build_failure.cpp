@@ -10,9 +10,9 @@
 namespace nightjar::runner {
 namespace fs = std::filesystem;
 namespace {
-constexpr std::int64_t kFullDisk = 64LL << 20;
-constexpr std::size_t kTail = 64 << 10;  // bytes of the log that are looked at
-constexpr std::size_t kLine = 400;
+constexpr std::int64_t full_disk = 64LL << 20;
+constexpr std::size_t tail = 64 << 10;  // bytes of the log that are looked at
+constexpr std::size_t longest_error_line = 400;
 
 struct Sign {
   std::string_view text;
@@ -21,7 +21,7 @@ struct Sign {
 
 // What compilers, linkers, git, pip and CMake print when the machine is at fault. Each is specific
 // enough that no code prints it, whether it compiles or not.
-constexpr std::array kSigns = {
+constexpr std::array signs = {
     Sign{"No space left on device", "the disk is full"},
     Sign{"Disk quota exceeded", "the disk quota is used up"},
     Sign{"Read-only file system", "the disk cannot be written"},
@@ -60,7 +60,7 @@ constexpr std::array kSigns = {
 
 std::string line_at(std::string_view text, std::size_t at) {
   const auto begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
-  return std::string(text.substr(begin, std::min(text.find('\n', at) - begin, kLine)));
+  return std::string(text.substr(begin, std::min(text.find('\n', at) - begin, longest_error_line)));
 }
 
 // "x.cpp:3:14: error: ..." of gcc and clang, "x.cu(3): error: ..." of nvcc: the file, else empty.
@@ -97,8 +97,8 @@ int rank_of(const std::string& line, const fs::path& tree) {
 }
 
 std::optional<std::string> sign_in(std::string_view log) {
-  log.remove_prefix(log.size() - std::min(log.size(), kTail));
-  for (const Sign& sign : kSigns)
+  log.remove_prefix(log.size() - std::min(log.size(), tail));
+  for (const Sign& sign : signs)
     if (const auto at = log.find(sign.text); at != std::string_view::npos)
       return std::string(sign.meaning) + ": " + line_at(log, at);
   // "error: command 'g++' failed: No such file or directory" is setuptools without a compiler.
@@ -142,7 +142,7 @@ std::optional<std::string> machine_failure(const ProcessResult& process, const B
   if (process.oom_kills > 0)
     return "the kernel ran out of memory and ended " + std::to_string(process.oom_kills) +
            " processes meanwhile";
-  if (facts.free_bytes < kFullDisk) return "the disk is full";
+  if (facts.free_bytes < full_disk) return "the disk is full";
   if (auto sign = sign_in(process.output)) return sign;
   if (facts.proven || is_of_the_tree(telling, facts.tree)) return std::nullopt;
   return telling + " (nothing was built here with this recipe yet, so the machine may be at fault)";

@@ -16,16 +16,16 @@ namespace fs = std::filesystem;
 namespace {
 
 // Distributions' Pythons name their compiler in full.
-constexpr std::array kCompilers = {"cc",
-                                   "c++",
-                                   "gcc",
-                                   "g++",
-                                   "clang",
-                                   "clang++",
-                                   "x86_64-linux-gnu-gcc",
-                                   "x86_64-linux-gnu-g++",
-                                   "aarch64-linux-gnu-gcc",
-                                   "aarch64-linux-gnu-g++"};
+constexpr std::array compilers = {"cc",
+                                  "c++",
+                                  "gcc",
+                                  "g++",
+                                  "clang",
+                                  "clang++",
+                                  "x86_64-linux-gnu-gcc",
+                                  "x86_64-linux-gnu-g++",
+                                  "aarch64-linux-gnu-gcc",
+                                  "aarch64-linux-gnu-g++"};
 
 bool is_program(const fs::path& path) {
   return path.is_absolute() && ::access(path.c_str(), X_OK) == 0;
@@ -51,7 +51,7 @@ std::string identity_of(const fs::path& compiler) {
 // Wrappers that are right already stay, since a new one is another compiler to ccache.
 void write_wrappers(const CompilerCache& cache, const fs::path& folder) {
   fs::create_directories(folder);
-  for (const char* name : kCompilers) {
+  for (const char* name : compilers) {
     const fs::path compiler = find_program(name), wrapper = folder / name;
     if (!is_program(compiler) || is_cache(compiler)) {
       fs::remove(wrapper);
@@ -73,7 +73,7 @@ bool is_cuda(std::string_view unit) {
   return unit.ends_with(".cu");
 }
 
-constexpr std::int64_t kMostCounted = 1'000'000'000'000;  // of one language
+constexpr std::int64_t most_counted = 1'000'000'000'000;  // of one language
 
 std::int64_t counted(const nlohmann::json& stats, const char* what, bool cuda) {
   std::int64_t sum = 0;
@@ -83,7 +83,7 @@ std::int64_t counted(const nlohmann::json& stats, const char* what, bool cuda) {
   if (counts == found->end() || !counts->is_object()) return 0;
   for (const auto& [language, count] : counts->items())
     if ((language.find("CUDA") != std::string::npos) == cuda && count.is_number_integer())
-      sum += clamped_integer<std::int64_t>(count.get<double>(), 0, kMostCounted);
+      sum += clamped_integer<std::int64_t>(count.get<double>(), 0, most_counted);
   return sum;
 }
 

@@ -22,8 +22,8 @@
 namespace nightjar::runner {
 namespace fs = std::filesystem;
 namespace {
-constexpr int kProcesses = 8192;
-constexpr int kEngineFailed = 125;  // podman's and docker's exit code for a failure of their own
+constexpr int most_processes = 8192;
+constexpr int engine_failed = 125;  // podman's and docker's exit code for a failure of their own
 
 FileLock lock_work(const fs::path& work) {
   try {
@@ -207,7 +207,7 @@ class Maker {
     out["NIGHTJAR_COMMIT"] = commit.str();
     out["NIGHTJAR_COMMIT_DAY"] = day_of(committed_at_);
     out["SOURCE_DATE_EPOCH"] = std::to_string(committed_at_);
-    out[WorkTree::kMark] = tree_.path().string();
+    out[WorkTree::mark_file] = tree_.path().string();
     const auto cores = static_cast<unsigned>(usable_cpus());
     for (const auto& [name, value] : environment_of(recipe_, cores, order_.python.string()))
       out[name] = value;
@@ -237,7 +237,7 @@ class Maker {
     spec.command = std::move(command);
     spec.environment = variables_;
     spec.folder = tree_.path();
-    spec.processes = kProcesses;
+    spec.processes = most_processes;
     return spec;
   }
 
@@ -245,7 +245,7 @@ class Maker {
     std::vector<fs::path> seen;
     if (fs::exists(order_.repository)) seen.push_back(fs::absolute(order_.repository));
     const auto remove = put_in_place(recipe_, {order_.work, seen}, spec);
-    ProcessResult result = run_untrusted(spec, kOfRecipes, stop_);
+    ProcessResult result = run_untrusted(spec, of_recipes, stop_);
     if (!remove.empty() && !result.exit_code) {
       ProcessSpec ended;
       ended.command = remove;
@@ -276,7 +276,7 @@ class Maker {
   }
 
   Attempt judge(const ProcessResult& process) {
-    if (!recipe_.image.empty() && process.exit_code == kEngineFailed)
+    if (!recipe_.image.empty() && process.exit_code == engine_failed)
       return {
           SourceOutcome::infrastructure, "the container could not run: " + process.describe(), {}};
     if (!process.fine()) {

@@ -12,7 +12,7 @@
 namespace nightjar::runner {
 
 // What a commit's build and the import of its wheel may do.
-inline const Unconfined kOfRecipes("recipes fetch what they need from the network");
+inline const Unconfined of_recipes("recipes fetch what they need from the network");
 
 // What a command may see of this machine beside the image; on the machine itself it sees all.
 struct PlaceFolders {

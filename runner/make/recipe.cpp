@@ -17,7 +17,7 @@
 namespace nightjar::runner {
 namespace fs = std::filesystem;
 namespace {
-constexpr double kGigabyte = 1 << 30;
+constexpr double gigabyte = 1 << 30;
 
 void read_required(TomlTable& table, std::string_view key, auto& value) {
   table.read(key, value);
@@ -25,8 +25,8 @@ void read_required(TomlTable& table, std::string_view key, auto& value) {
 }
 
 void read_gigabytes(TomlTable& table, std::string_view key, std::int64_t& bytes) {
-  const double usual = static_cast<double>(bytes) / kGigabyte;
-  bytes = clamped_integer<std::int64_t>(table.number(key, usual, 0, 1e6) * kGigabyte);
+  const double usual = static_cast<double>(bytes) / gigabyte;
+  bytes = clamped_integer<std::int64_t>(table.number(key, usual, 0, 1e6) * gigabyte);
 }
 
 // A path below the checkout, since what is kept or discarded there is deleted at times.

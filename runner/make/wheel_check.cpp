@@ -15,7 +15,7 @@ namespace nightjar::runner {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kImportModule = R"(import importlib, json, os, sys
+constexpr const char* import_module_program = R"(import importlib, json, os, sys
 said = {"path": "", "missing": "", "error": ""}
 try:
     made = importlib.import_module(sys.argv[1])
@@ -56,14 +56,14 @@ std::string last_json_line(const std::string& output) {
 }  // namespace
 
 std::set<std::string> required_by(std::string_view metadata) {
-  constexpr std::string_view kField = "Requires-Dist: ";
+  constexpr std::string_view field = "Requires-Dist: ";
   std::set<std::string> names;
   while (!metadata.empty() && metadata.front() != '\n') {
     const auto end = std::min(metadata.find('\n'), metadata.size());
     const std::string_view line = metadata.substr(0, end);
     metadata.remove_prefix(std::min(end + 1, metadata.size()));
-    if (!line.starts_with(kField)) continue;
-    const std::string_view rest = line.substr(kField.size());
+    if (!line.starts_with(field)) continue;
+    const std::string_view rest = line.substr(field.size());
     names.insert(normalized(rest.substr(0, rest.find_first_of(" ;[(<>=!~\r"))));
   }
   return names;
@@ -97,19 +97,19 @@ WheelCheck check_wheel(const fs::path& wheel, const std::string& module, const f
     const fs::path info = dist_info(site_packages);
     if (info.empty()) return {wheel.filename().string() + " has no RECORD", {}};
     verify(read_record(info / "RECORD"), contents);
-    required = required_by(read_file(info / "METADATA", kMostMetadata).value_or(""));
+    required = required_by(read_file(info / "METADATA", most_metadata).value_or(""));
   } catch (const BrokenArchive& broken) {
     return {broken.what(), {}};
   }
   ProcessSpec spec;
-  spec.command = {python.string(), "-c", kImportModule, module};
+  spec.command = {python.string(), "-c", import_module_program, module};
   spec.environment = clean_environment(work.path());
   spec.environment["PYTHONPATH"] = site_packages.string();
   spec.environment["PYTHONDONTWRITEBYTECODE"] = "1";
   spec.folder = work.path();
   spec.timeout_seconds = 600;
   put(spec);
-  const ProcessResult result = run_untrusted(spec, kOfRecipes, stop);
+  const ProcessResult result = run_untrusted(spec, of_recipes, stop);
   if (stop.stop_requested()) throw Stopped();
   return judge_import(result, module, site_packages, required);
 }

@@ -13,13 +13,13 @@
 namespace nightjar::runner {
 namespace fs = std::filesystem;
 namespace {
-constexpr double kGitSeconds = 4 * 3600;  // PyTorch with its submodules over a slow line
+constexpr double git_seconds = 4 * 3600;  // PyTorch with its submodules over a slow line
 
 // Every process whose environment says that it works in `tree`. Children keep their environment
 // when whoever started them is killed, so this finds a build that outlived its builder.
 std::vector<pid_t> working_in(const fs::path& tree) {
   const std::string end(1, '\0');
-  const std::string mark = end + WorkTree::kMark + "=" + tree.string() + end;
+  const std::string mark = end + WorkTree::mark_file + "=" + tree.string() + end;
   std::vector<pid_t> found;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator("/proc", error)) {
@@ -65,9 +65,9 @@ ProcessResult WorkTree::git(std::vector<std::string> arguments, std::stop_token 
     spec.command.insert(spec.command.end(), part.begin(), part.end());
   spec.environment = clean_environment(folder_);
   spec.environment["GIT_TERMINAL_PROMPT"] = "0";
-  spec.environment[kMark] = tree_.string();
+  spec.environment[mark_file] = tree_.string();
   spec.folder = folder_;
-  spec.timeout_seconds = kGitSeconds;
+  spec.timeout_seconds = git_seconds;
   spec.output_bytes = 64 << 20;
   ProcessResult result = run_trusted(spec, stop);
   if (stop.stop_requested()) throw Stopped();

@@ -38,7 +38,7 @@ class WorkTree {
                bool interrupted, std::stop_token stop);
 
   // The variable by which the processes that work in a tree are known.
-  static constexpr const char* kMark = "NIGHTJAR_WORK_TREE";
+  static constexpr const char* mark_file = "NIGHTJAR_WORK_TREE";
 
  private:
   void clone(std::stop_token stop);

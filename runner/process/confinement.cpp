@@ -9,15 +9,15 @@ namespace nightjar::runner {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kProgram = "nightjar-confine";
-constexpr const char* kPrefix = "nightjar-confine: ";
-constexpr int kFailed = 125;  // its exit code where the command never ran, and of nothing else
-constexpr int kThreadsEach =
+constexpr const char* program_name = "nightjar-confine";
+constexpr const char* prefix = "nightjar-confine: ";
+constexpr int exit_failed = 125;  // its exit code where the command never ran, and of nothing else
+constexpr int threads_each =
     4;  // of a process on average: a pool of a hundred, beside many small ones
 
 fs::path confiner() {
   std::error_code error;
-  return fs::read_symlink("/proc/self/exe", error).parent_path() / kProgram;
+  return fs::read_symlink("/proc/self/exe", error).parent_path() / program_name;
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ std::vector<std::string> confined_command(const ProcessSpec& spec, const Confine
   add_all("--scratch", confinement.scratch);
   add_all("--hide", confinement.hidden);
   add("--scratch-bytes", std::to_string(confinement.scratch_bytes));
-  add("--threads", std::to_string(spec.processes * kThreadsEach));
+  add("--threads", std::to_string(spec.processes * threads_each));
   if (!spec.folder.empty()) add("--folder", spec.folder.string());
   for (const auto& [name, value] : spec.environment) add("--set", name + "=" + value);
   words.push_back("--");
@@ -45,13 +45,13 @@ std::vector<std::string> confined_command(const ProcessSpec& spec, const Confine
 }
 
 void note_confinement_failure(ProcessResult& result) {
-  if (result.exit_code != kFailed) return;
-  const auto begin = result.output.find(kPrefix);
+  if (result.exit_code != exit_failed) return;
+  const auto begin = result.output.find(prefix);
   if (begin == std::string::npos) {
     result.start_error = "cannot confine the process: nightjar-confine ended without a word";
     return;
   }
-  const std::string said = result.output.substr(begin + std::string_view(kPrefix).size());
+  const std::string said = result.output.substr(begin + std::string_view(prefix).size());
   result.start_error = one_line(said.substr(0, said.find('\n')));
 }
 

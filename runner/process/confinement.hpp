@@ -47,7 +47,7 @@ std::vector<std::string> confined_command(const ProcessSpec& spec, const Confine
 void note_confinement_failure(ProcessResult& result);
 
 // What an operator does about most problems.
-constexpr const char* kAllowConfinement =
+constexpr const char* allow_confinement =
     "allow user namespaces (sysctl user.max_user_namespaces=10000, and where the system has it "
     "kernel.unprivileged_userns_clone=1 or kernel.apparmor_restrict_unprivileged_userns=0)";
 

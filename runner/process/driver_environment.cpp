@@ -8,24 +8,24 @@ namespace nightjar::runner {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kVariables[] = {"CUDA_HOME",
-                                      "CUDA_VISIBLE_DEVICES",
-                                      "GPU_DEVICE_ORDINAL",
-                                      "HIP_FORCE_DEV_KERNARG",
-                                      "HIP_PATH",
-                                      "HIP_VISIBLE_DEVICES",
-                                      "HSA_ENABLE_SDMA",
-                                      "HSA_NO_SCRATCH_RECLAIM",
-                                      "HSA_OVERRIDE_GFX_VERSION",
-                                      "HSA_XNACK",
-                                      "NVIDIA_DRIVER_CAPABILITIES",
-                                      "NVIDIA_VISIBLE_DEVICES",
-                                      "ROCM_PATH",
-                                      "ROCR_VISIBLE_DEVICES"};
+constexpr const char* variables[] = {"CUDA_HOME",
+                                     "CUDA_VISIBLE_DEVICES",
+                                     "GPU_DEVICE_ORDINAL",
+                                     "HIP_FORCE_DEV_KERNARG",
+                                     "HIP_PATH",
+                                     "HIP_VISIBLE_DEVICES",
+                                     "HSA_ENABLE_SDMA",
+                                     "HSA_NO_SCRATCH_RECLAIM",
+                                     "HSA_OVERRIDE_GFX_VERSION",
+                                     "HSA_XNACK",
+                                     "NVIDIA_DRIVER_CAPABILITIES",
+                                     "NVIDIA_VISIBLE_DEVICES",
+                                     "ROCM_PATH",
+                                     "ROCR_VISIBLE_DEVICES"};
 // It ends in the number of a device: HSA_OVERRIDE_GFX_VERSION_3.
-constexpr std::string_view kOfDevice = "HSA_OVERRIDE_GFX_VERSION_";
+constexpr std::string_view of_device = "HSA_OVERRIDE_GFX_VERSION_";
 
-constexpr const char* kDrivers[] = {"libcuda.so.1", "libnvidia-ml.so.1", "libdrm_amdgpu.so.1"};
+constexpr const char* drivers[] = {"libcuda.so.1", "libnvidia-ml.so.1", "libdrm_amdgpu.so.1"};
 
 bool has(const fs::path& folder, const char* library) {
   std::error_code unreadable;
@@ -35,17 +35,17 @@ bool has(const fs::path& folder, const char* library) {
 bool has_driver(const fs::path& folder) {
   const bool searched_anyway = has(folder, "libc.so.6");  // it is one of the system's
   return folder.is_absolute() && !searched_anyway &&
-         std::ranges::any_of(kDrivers, [&](const char* library) { return has(folder, library); });
+         std::ranges::any_of(drivers, [&](const char* library) { return has(folder, library); });
 }
 
 }  // namespace
 
 std::map<std::string, std::string> driver_variables() {
   std::map<std::string, std::string> found;
-  for (const char* name : kVariables)
+  for (const char* name : variables)
     if (const char* value = std::getenv(name)) found[name] = value;
   for (char** pair = environ; pair && *pair; ++pair)
-    if (const std::string_view text = *pair; text.starts_with(kOfDevice))
+    if (const std::string_view text = *pair; text.starts_with(of_device))
       if (const auto equals = text.find('='); equals != std::string_view::npos)
         found[std::string(text.substr(0, equals))] = text.substr(equals + 1);
   return found;

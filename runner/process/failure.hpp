@@ -20,6 +20,6 @@ struct Stopped : std::runtime_error {
   Stopped() : std::runtime_error("stopped on request") {}
 };
 // The reason of a workload that has no run because a person asked to stop.
-inline constexpr const char* kLeftOutStopped = "left out, stopped on request";
+inline constexpr const char* left_out_stopped = "left out, stopped on request";
 
 }  // namespace nightjar::runner

@@ -10,7 +10,7 @@
 namespace nightjar::runner {
 namespace {
 
-constexpr std::int64_t kMiB = 1 << 20;
+constexpr std::int64_t mib = 1 << 20;
 
 // The number behind `field` at the begin of a line; nullopt if there is no such line.
 std::optional<std::int64_t> number_of(const std::string& text, const std::string& field) {
@@ -61,7 +61,7 @@ std::int64_t available_in(const OwnGroup& group, std::int64_t limit) {
 
 MemoryBudget budget_of(std::int64_t total) {
   if (total <= 0) return {};
-  const auto reserve = std::clamp(total / 16, 128 * kMiB, 8192 * kMiB);
+  const auto reserve = std::clamp(total / 16, 128 * mib, 8192 * mib);
   return {std::max(total - reserve, total / 2), reserve / 2};
 }
 

@@ -19,9 +19,9 @@ namespace nightjar::runner {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kAgents = "nightjar-agent";  // what a group is divided into
-constexpr std::string_view kRun = "nightjar-run-";
-constexpr int kRemovals = 100;  // tries, one a millisecond: the kernel lets go a moment later
+constexpr const char* group_of_agents = "nightjar-agent";  // what a group is divided into
+constexpr std::string_view run_prefix = "nightjar-run-";
+constexpr int removals = 100;  // tries, one a millisecond: the kernel lets go a moment later
 
 bool write_setting(const fs::path& file, const std::string& text) {
   const Fd out(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
@@ -33,7 +33,7 @@ bool write_setting(const fs::path& file, const std::string& text) {
 bool divide(const fs::path& group) {
   const std::string self = std::to_string(::getpid());
   if (read_file(group / "cgroup.procs") != self + "\n") return false;
-  const fs::path agents = group / kAgents;
+  const fs::path agents = group / group_of_agents;
   ::mkdir(agents.c_str(), 0755);
   if (write_setting(agents / "cgroup.procs", self) &&
       write_setting(group / "cgroup.subtree_control", "+memory"))
@@ -46,8 +46,8 @@ bool divide(const fs::path& group) {
 // Whether the process that made it is gone. The group of another agent, or of another search, is
 // empty for a moment before its run enters it: to remove it then would lose that run.
 bool is_left_over(const std::string& group) {
-  if (!group.starts_with(kRun)) return false;
-  const int owner = std::atoi(group.c_str() + kRun.size());
+  if (!group.starts_with(run_prefix)) return false;
+  const int owner = std::atoi(group.c_str() + run_prefix.size());
   return owner > 0 && ::kill(owner, 0) != 0 && errno == ESRCH;
 }
 
@@ -64,7 +64,7 @@ fs::path find_home() {
   const OwnGroup& own = groups.front();
   fs::path home = own.folder;
   if (own.unified) {
-    if (home.filename() == kAgents)
+    if (home.filename() == group_of_agents)
       home = home.parent_path();
     else if (!divide(home))
       return {};
@@ -88,7 +88,7 @@ void make_room_for_groups() {
 std::optional<MemoryGroup> MemoryGroup::make(std::int64_t most_bytes) {
   const fs::path& home = home_of_groups();
   if (home.empty() || most_bytes <= 0) return std::nullopt;
-  const fs::path folder = home / (std::string(kRun) + std::to_string(::getpid()));
+  const fs::path folder = home / (std::string(run_prefix) + std::to_string(::getpid()));
   ::rmdir(folder.c_str());
   if (::mkdir(folder.c_str(), 0755) != 0) return std::nullopt;
   MemoryGroup group(folder);
@@ -106,7 +106,7 @@ MemoryGroup::MemoryGroup(MemoryGroup&& other) noexcept
 
 MemoryGroup::~MemoryGroup() {
   if (folder_.empty()) return;
-  for (int i = 0; i < kRemovals && ::rmdir(folder_.c_str()) != 0 && errno == EBUSY; ++i)
+  for (int i = 0; i < removals && ::rmdir(folder_.c_str()) != 0 && errno == EBUSY; ++i)
     ::usleep(1000);
 }
 

@@ -32,12 +32,13 @@
 namespace nightjar::runner {
 namespace {
 using SteadyClock = std::chrono::steady_clock;
-constexpr int kPollMilliseconds = 50;
-constexpr std::chrono::milliseconds kSignalSpread(1000);  // between the processes of a job
-constexpr std::int64_t kDiskFloor = 512 << 20;            // bytes that a confined process leaves
-constexpr std::int64_t kNameless = 4;  // times what a folder may grow, by the disk's free space
-constexpr std::size_t kKeptOfLog = 256 << 10;  // bytes of output that a result keeps beside a log
-constexpr std::size_t kTraceback = 64 << 10;   // bytes of output that are searched for an exception
+constexpr int poll_milliseconds = 50;
+constexpr std::chrono::milliseconds signal_spread(1000);  // between the processes of a job
+constexpr std::int64_t disk_floor = 512 << 20;            // bytes that a confined process leaves
+constexpr std::int64_t nameless = 4;  // times what a folder may grow, by the disk's free space
+constexpr std::size_t kept_of_log = 256 << 10;  // bytes of output that a result keeps beside a log
+constexpr std::size_t traceback_bytes =
+    64 << 10;  // bytes of output that are searched for an exception
 
 double seconds_since(SteadyClock::time_point start) {
   return std::chrono::duration<double>(SteadyClock::now() - start).count();
@@ -110,14 +111,14 @@ class Guard {
                      {child_.output.get(), POLLIN, 0},
                      {child_.protocol.get(), POLLIN, 0},
                      {child_.input.get(), POLLOUT, 0}};
-    ::poll(fds, 4, kPollMilliseconds);
+    ::poll(fds, 4, poll_milliseconds);
     if (fds[3].revents != 0) feed();
     take_output();
     take(child_.protocol, result_.protocol, spec_.protocol_bytes, "protocol");
     if (has_ended()) return true;
     if (seconds_since(start_) > spec_.timeout_seconds) result_.timed_out = true;
     if (stop_.stop_requested()) result_.stopped = true;
-    if (seconds_since(last_weighed_) * 1000 >= kPollMilliseconds) weigh_family();
+    if (seconds_since(last_weighed_) * 1000 >= poll_milliseconds) weigh_family();
     return result_.timed_out || result_.stopped || result_.out_of_memory ||
            !result_.flooded.empty();
   }
@@ -159,7 +160,7 @@ class Guard {
   // A file whose name was removed is in no folder, but takes its room until it is closed.
   bool writes_nameless() const {
     const auto free = free_bytes(spec_.grows);
-    return free && free_before_ && *free_before_ - *free > kNameless * spec_.grows_bytes;
+    return free && free_before_ && *free_before_ - *free > nameless * spec_.grows_bytes;
   }
 
   // Only scratch has a size. What else it may write to is the machine's disk.
@@ -171,7 +172,7 @@ class Guard {
     if (!confinement_) return;
     for (const auto& folder : confinement_->written) {
       const auto free = free_bytes(folder);
-      if (free && *free < kDiskFloor) result_.flooded = "files; the disk is nearly full";
+      if (free && *free < disk_floor) result_.flooded = "files; the disk is nearly full";
     }
   }
 
@@ -225,8 +226,8 @@ class Guard {
       at += static_cast<std::size_t>(put);
     }
     result_.output += fresh;
-    if (result_.output.size() > 2 * kKeptOfLog)
-      result_.output.erase(0, result_.output.size() - kKeptOfLog);
+    if (result_.output.size() > 2 * kept_of_log)
+      result_.output.erase(0, result_.output.size() - kept_of_log);
   }
 
   void finish() {
@@ -252,9 +253,9 @@ class Guard {
   // A cluster's scheduler ends a job by SIGTERM to all its processes, to this one perhaps a moment
   // later. The program is not to blame then, so callers must see the stop.
   void await_our_signal() {
-    constexpr int kOfShells = 128 + SIGTERM;  // as a shell answers for its command
-    if (result_.signal != SIGTERM && result_.exit_code != kOfShells) return;
-    if (!wait_for(kSignalSpread, stop_)) result_.stopped = true;
+    constexpr int of_shells = 128 + SIGTERM;  // as a shell answers for its command
+    if (result_.signal != SIGTERM && result_.exit_code != of_shells) return;
+    if (!wait_for(signal_spread, stop_)) result_.stopped = true;
   }
 
   const ProcessSpec& spec_;
@@ -275,20 +276,20 @@ class Guard {
   ProcessResult result_;
 };
 
-constexpr std::size_t kLongestLine = 400;  // characters of a process's words in a reason
+constexpr std::size_t longest_line = 400;  // characters of a process's words in a reason
 
 std::string last_line(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' '))
     text.pop_back();
   if (const auto at = text.rfind('\n'); at != std::string::npos) text.erase(0, at + 1);
-  return shortened(text.substr(0, 4 * kLongestLine), kLongestLine);
+  return shortened(text.substr(0, 4 * longest_line), longest_line);
 }
 
 // Whether a variable tells the loader, Python or a shell to run what lies elsewhere.
 bool loads_code(std::string_view name) {
-  constexpr std::string_view kOthers[] = {"PYTHONPATH",     "PYTHONHOME", "PYTHONSTARTUP",
-                                          "PYTHONUSERBASE", "BASH_ENV",   "ENV"};
-  return name.starts_with("LD_") || std::ranges::find(kOthers, name) != std::end(kOthers);
+  constexpr std::string_view others[] = {"PYTHONPATH",     "PYTHONHOME", "PYTHONSTARTUP",
+                                         "PYTHONUSERBASE", "BASH_ENV",   "ENV"};
+  return name.starts_with("LD_") || std::ranges::find(others, name) != std::end(others);
 }
 
 bool is_own_variable(const std::string& name, const std::string& value) {
@@ -299,12 +300,12 @@ bool is_own_variable(const std::string& name, const std::string& value) {
 // "matmul.py, line 12: " where the output ends in a Python exception, the place being the last of
 // the traceback that is not in a library; else empty.
 std::string place_of_exception(const std::string& output) {
-  constexpr std::string_view kMark = "\n  File \"";
+  constexpr std::string_view mark_file = "\n  File \"";
   std::string place;
   const std::string text =
-      "\n" + output.substr(output.size() - std::min(output.size(), kTraceback));
-  for (auto at = text.find(kMark); at != std::string::npos; at = text.find(kMark, at + 1)) {
-    const auto begin = at + kMark.size();
+      "\n" + output.substr(output.size() - std::min(output.size(), traceback_bytes));
+  for (auto at = text.find(mark_file); at != std::string::npos; at = text.find(mark_file, at + 1)) {
+    const auto begin = at + mark_file.size();
     const std::string line = text.substr(begin, text.find('\n', begin) - begin);
     const auto file_ends = line.find("\", line ");
     if (file_ends == std::string::npos) continue;
@@ -313,7 +314,7 @@ std::string place_of_exception(const std::string& output) {
                          file.find("/torch/") != std::string::npos;
     const auto number = file_ends + std::string_view("\", line ").size();
     if (!library)
-      place = shortened(std::filesystem::path(file).filename().string(), kLongestLine) + ", line " +
+      place = shortened(std::filesystem::path(file).filename().string(), longest_line) + ", line " +
               line.substr(number, line.find_first_not_of("0123456789", number) - number) + ": ";
   }
   return place;
@@ -343,11 +344,11 @@ std::string ProcessResult::describe() const {
 }
 
 std::string ProcessResult::end_of_output() const {
-  constexpr std::size_t kLines = 30, kBytes = 4000;
-  std::string text = output.substr(output.size() - std::min(output.size(), kBytes));
+  constexpr std::size_t lines = 30, bytes_at_once = 4000;
+  std::string text = output.substr(output.size() - std::min(output.size(), bytes_at_once));
   while (!text.empty() && text.back() == '\n') text.pop_back();
   auto begin = text.size();
-  for (std::size_t line = 0; line < kLines && begin != std::string::npos; ++line)
+  for (std::size_t line = 0; line < lines && begin != std::string::npos; ++line)
     begin = begin == 0 ? std::string::npos : text.rfind('\n', begin - 1);
   return begin == std::string::npos ? text : text.substr(begin + 1);
 }

@@ -18,7 +18,7 @@
 namespace nightjar::runner {
 namespace {
 
-constexpr int kKillPasses = 20'000, kPassesAtOnce = 10;
+constexpr int kill_passes = 20'000, passes_at_once = 10;
 
 std::vector<pid_t> numbers_in(const char* folder) {
   std::vector<pid_t> out;
@@ -134,7 +134,7 @@ ExactWeight exact_weight(pid_t root, const std::set<pid_t>& known, int most) {
 // nobody is, however fast processes fork and end.
 void kill_family(pid_t root, const std::set<pid_t>& known) {
   ::kill(-root, SIGKILL);  // atomic against fork
-  for (int pass = 0; pass < kKillPasses; ++pass) {
+  for (int pass = 0; pass < kill_passes; ++pass) {
     bool left = !has_ended(root);  // asked first: its children are ours only afterwards
     for (const pid_t child : own_children()) {
       if (known.contains(child)) continue;
@@ -144,7 +144,7 @@ void kill_family(pid_t root, const std::set<pid_t>& known) {
       left = true;
     }
     if (!left) return;
-    if (pass % kPassesAtOnce == kPassesAtOnce - 1) ::usleep(1000);
+    if (pass % passes_at_once == passes_at_once - 1) ::usleep(1000);
   }
 }
 

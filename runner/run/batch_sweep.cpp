@@ -10,10 +10,10 @@
 namespace nightjar::runner {
 namespace {
 
-constexpr double kGain = 1.05;
-constexpr double kLongest = 1.0;  // seconds an iteration: thirty of them are a run
-constexpr int kLargest = 1 << 20;
-constexpr int kLargestFirst = 64;  // what no size up to here can do, none can
+constexpr double gain = 1.05;
+constexpr double longest_sweep = 1.0;  // seconds an iteration: thirty of them are a run
+constexpr int largest = 1 << 20;
+constexpr int largest_first = 64;  // what no size up to here can do, none can
 
 double best_throughput(auto first, auto last) {
   double best = 0;
@@ -39,12 +39,12 @@ std::optional<int> next_batch(const std::vector<BatchPoint>& tried) {
   const double best = best_throughput(tried.begin(), tried.end());
   const bool ran = last.status == RunStatus::measured;
   const bool refused =
-      !ran && (best > 0 || last.batch >= kLargestFirst || last.status == RunStatus::unavailable);
-  if (refused || last.batch >= kLargest || last.disturbed()) return std::nullopt;
-  if (ran && *last.latency > kLongest) return std::nullopt;
+      !ran && (best > 0 || last.batch >= largest_first || last.status == RunStatus::unavailable);
+  if (refused || last.batch >= largest || last.disturbed()) return std::nullopt;
+  if (ran && *last.latency > longest_sweep) return std::nullopt;
   if (tried.size() > 2) {
     const double before = best_throughput(tried.begin(), tried.end() - 2);
-    if (before > 0 && best < kGain * before) return std::nullopt;
+    if (before > 0 && best < gain * before) return std::nullopt;
   }
   return last.batch * 2;
 }
@@ -52,7 +52,7 @@ std::optional<int> next_batch(const std::vector<BatchPoint>& tried) {
 std::optional<int> best_batch(const std::vector<BatchPoint>& tried) {
   const double best = best_throughput(tried.begin(), tried.end());
   for (const BatchPoint& point : tried)
-    if (best > 0 && point.throughput() * kGain >= best) return point.batch;
+    if (best > 0 && point.throughput() * gain >= best) return point.batch;
   return std::nullopt;
 }
 

@@ -16,7 +16,7 @@
 namespace nightjar::runner {
 
 // The batch part of a name that leaves the size to this machine.
-inline constexpr std::string_view kBestBatch = "bmax";
+inline constexpr std::string_view best_batch_name = "bmax";
 
 struct BatchPoint {
   int batch = 1;

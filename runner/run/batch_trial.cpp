@@ -10,9 +10,9 @@
 namespace nightjar::runner {
 namespace {
 
-constexpr int kTrials = 3;
-constexpr double kMemoryShare = 0.8;  // of the machine's
-constexpr double kMostSeconds = 0.3;
+constexpr int trials = 3;
+constexpr double memory_share = 0.8;  // of the machine's
+constexpr double most_seconds = 0.3;
 
 }  // namespace
 
@@ -20,13 +20,13 @@ BatchPoint try_batch(const CatalogEntry& entry, int batch, RunLimits limits, con
   const auto memory =
       static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
   if (limits.memory_bytes == 0)
-    limits.memory_bytes = clamped_integer<std::int64_t>(kMemoryShare * memory);
-  limits.seconds = std::min(limits.seconds, kMostSeconds);
+    limits.memory_bytes = clamped_integer<std::int64_t>(memory_share * memory);
+  limits.seconds = std::min(limits.seconds, most_seconds);
   limits.kernel_iterations = 0;
   limits.peak_memory = false;
   const CatalogEntry tried = at_batch(entry, "b" + std::to_string(batch));
   BatchPoint point;
-  for (int trial = 0; trial < kTrials; ++trial) {
+  for (int trial = 0; trial < trials; ++trial) {
     const RunResult result = run(tried, limits);
     point = {batch, result.status, value_of(result, "latency"), result.reason};
     if (!point.disturbed()) break;

@@ -40,7 +40,7 @@ using Found = std::variant<Confinement, CannotConfine>;
 Found find_confinement(const RunPlace& place, const ConfinementRequest& request,
                        std::stop_token stop) {
   const std::string problem = confinement_problem();
-  if (!problem.empty()) return CannotConfine{problem, kAllowConfinement};
+  if (!problem.empty()) return CannotConfine{problem, allow_confinement};
   const DeviceUse outside = device_use(place.python, nullptr, stop);
   Confinement made = confinement_at(place, request, outside, stop);
   const std::string lost =

@@ -20,11 +20,11 @@
 
 namespace nightjar::runner {
 namespace {
-constexpr int kIterations = 40;
-constexpr int kWarmup = 3;
-constexpr std::size_t kWords = 1 << 19;  // 4 MiB: beyond most second-level caches
-constexpr int kSteps = 2'000'000;        // of the arithmetic: some 4 ms
-constexpr std::chrono::milliseconds kPause{
+constexpr int iterations = 40;
+constexpr int warmup = 3;
+constexpr std::size_t word_count = 1 << 19;  // 4 MiB: beyond most second-level caches
+constexpr int steps = 2'000'000;             // of the arithmetic: some 4 ms
+constexpr std::chrono::milliseconds pause_between{
     4};  // what disturbs lasts for 50 to 200 ms: look past it
 
 double now(clockid_t clock) {
@@ -43,9 +43,9 @@ double wait_seconds() {
 // A chain of dependent additions and multiplications, then a strided walk that reads and writes.
 std::uint64_t work(std::vector<std::uint64_t>& memory, std::uint64_t seed) {
   double x = 1.0 + static_cast<double>(seed % 7) * 1e-9;
-  for (int i = 0; i < kSteps; ++i) x = x * 0.999999999 + 1e-9;
+  for (int i = 0; i < steps; ++i) x = x * 0.999999999 + 1e-9;
   auto sum = static_cast<std::uint64_t>(x * 1e6);  // NOLINT(custom-foreign-number): x is near 1
-  for (std::size_t i = 0, at = 0; i < kWords; ++i, at = (at + 4099) % kWords)
+  for (std::size_t i = 0, at = 0; i < word_count; ++i, at = (at + 4099) % word_count)
     sum += memory[at] = memory[at] * 6364136223846793005ULL + 1442695040888963407ULL;
   return sum;
 }
@@ -62,9 +62,8 @@ void add_gpu(nlohmann::json& result) {
     result["missing"] = {{"gpu_control", gpu.missing}};
     return;
   }
-  result["metrics"] = {{"gpu_compute", gpu.compute},
-                       {"gpu_bandwidth", gpu.bandwidth},
-                       {"gpu_launch", gpu.launch}};
+  result["metrics"] = {
+      {"gpu_compute", gpu.compute}, {"gpu_bandwidth", gpu.bandwidth}, {"gpu_launch", gpu.launch}};
 }
 
 }  // namespace
@@ -80,16 +79,16 @@ int run_control() {
     double latency, cpu, wait;
   };
   std::vector<Sample> samples;
-  std::vector<std::uint64_t> memory(kWords, 1);
+  std::vector<std::uint64_t> memory(word_count, 1);
   std::uint64_t sum = 0;
-  for (int i = 0; i < kIterations + kWarmup; ++i) {
+  for (int i = 0; i < iterations + warmup; ++i) {
     const double wait = wait_seconds(), cpu = now(CLOCK_PROCESS_CPUTIME_ID);
     const double begin = now(CLOCK_MONOTONIC);
     sum += work(memory, sum);
     const double latency = now(CLOCK_MONOTONIC) - begin;
     const double used = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-    std::this_thread::sleep_for(kPause);
-    if (i >= kWarmup) samples.push_back({latency, used, std::max(0.0, wait_seconds() - wait)});
+    std::this_thread::sleep_for(pause_between);
+    if (i >= warmup) samples.push_back({latency, used, std::max(0.0, wait_seconds() - wait)});
   }
   bool heard = say({{"event", "ready"}});
   for (const Sample& sample : samples)
@@ -98,7 +97,7 @@ int run_control() {
                           {"cpu", sample.cpu},
                           {"wait", sample.wait}});
   nlohmann::json result{{"event", "result"},
-                        {"warmup_iterations", kWarmup},
+                        {"warmup_iterations", warmup},
                         {"metrics", nlohmann::json::object()},
                         {"checksum", static_cast<double>(sum % 1000003)}};
   if (asked.value("device", "") == "cuda") add_gpu(result);

@@ -11,10 +11,10 @@ namespace fs = std::filesystem;
 namespace {
 
 // A person who measures by hand names a PyTorch that they could run themselves.
-const Unconfined kByHand("a person asked for it");
+const Unconfined by_hand("a person asked for it");
 
 ReadyTorch imported(const fs::path& python, std::stop_token stop) {
-  const ImportCheck check = check_import(python, {}, {}, kByHand, stop);
+  const ImportCheck check = check_import(python, {}, {}, by_hand, stop);
   if (stop.stop_requested()) throw Stopped();
   if (!check.broken.empty())
     throw std::runtime_error(check.broken + " (with " + python.string() +
@@ -41,7 +41,7 @@ ReadyBuild local_build(const LocalPaths& paths, bool native, std::stop_token sto
   build.place.python = paths.python;
   build.place.workloads = paths.workloads;
   build.place.torchbench = paths.torchbench;
-  build.place.rights = kByHand;
+  build.place.rights = by_hand;
   if (paths.libtorch.empty()) {
     progress("importing torch with " + paths.python.string());
     build.torch = imported(paths.python, stop);
@@ -53,7 +53,7 @@ ReadyBuild local_build(const LocalPaths& paths, bool native, std::stop_token sto
   build.place.libtorch = libtorch.libraries;
   if (!native) return build;
   progress("making the native workloads ready");
-  build.native = NativeCache(paths.cache, paths.workloads, kByHand).make(libtorch, stop);
+  build.native = NativeCache(paths.cache, paths.workloads, by_hand).make(libtorch, stop);
   build.place.native = build.native.path;
   build.place.profiled = build.native.library;
   return build;

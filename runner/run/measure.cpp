@@ -16,7 +16,7 @@
 namespace nightjar::runner {
 namespace {
 
-constexpr int kThrottledRepeats = 2;
+constexpr int throttled_repeats = 2;
 
 bool any_native(const std::vector<ChosenWorkload>& workloads) {
   return std::any_of(workloads.begin(), workloads.end(), [](const auto& chosen) {
@@ -52,7 +52,7 @@ class LocalMeasurement {
         config_(config),
         stop_(std::move(stop)),
         progress_(progress),
-        executor_(local_executor(build, kThrottledRepeats)),
+        executor_(local_executor(build, throttled_repeats)),
         out_{build.torch, machine_facts(), {}},
         machine_(machine_class(out_.machine).fingerprint.str()) {}
 
@@ -61,7 +61,7 @@ class LocalMeasurement {
     std::vector<CatalogEntry> entries;
     for (const auto& chosen : workloads) {
       MeasuredWorkload& measured = out_.workloads.emplace_back(begin_with(chosen));
-      if (chosen.listed && chosen.workload.name.batch() == kBestBatch) choose_batch(measured);
+      if (chosen.listed && chosen.workload.name.batch() == best_batch_name) choose_batch(measured);
       priorities.push_back(chosen.priority);
       entries.push_back(measured.workload);
     }
@@ -79,7 +79,7 @@ class LocalMeasurement {
     if (stop_.stop_requested())
       for (MeasuredWorkload& measured : out_.workloads)
         if (measured.status == RunStatus::measured && measured.runs.empty())
-          leave_out(measured, kLeftOutStopped);
+          leave_out(measured, left_out_stopped);
     return std::move(out_);
   }
 

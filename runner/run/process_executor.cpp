@@ -34,7 +34,7 @@ std::optional<ParsedRun> refusal(const RunTask& task, const ReadyBuild& build) {
   if (is_native(name) && build.native.path.empty())
     return refused(build.without_native, build.native.reason);
   if (task.profile && find_external(build.place.externals, name))
-    return refused(RunStatus::unavailable, kNoProfilerInside);
+    return refused(RunStatus::unavailable, no_profiler_inside);
   if (task.profile && !build.expected.is_torch())
     return refused(RunStatus::unavailable, "only builds of PyTorch are profiled");
   return std::nullopt;
@@ -87,7 +87,7 @@ std::map<std::string, std::string> ProcessExecutor::facts() const {
   const std::string here = machine_class(facts).fingerprint.str();
   const PinnedBatches pinned(config_.place.cache);
   for (const auto& entry : config_.offered)
-    if (entry.name.batch() == kBestBatch)
+    if (entry.name.batch() == best_batch_name)
       if (const auto batch = pinned.find(here, entry))
         facts["batch size of " + entry.name.str()] = std::to_string(*batch);
   return facts;
@@ -181,7 +181,7 @@ ParsedRun ProcessExecutor::run_at_best_batch(const RunTask& task, std::stop_toke
 
 ParsedRun ProcessExecutor::run(const RunTask& task, std::stop_token stop) {
   if (!task.workload) return attempt(task, config_.place, {}, stop).run;
-  if (task.workload->name.batch() == kBestBatch) return run_at_best_batch(task, stop);
+  if (task.workload->name.batch() == best_batch_name) return run_at_best_batch(task, stop);
   const ReadyBuild& build = ready_.at(task.environment->key());
   if (auto refused_run = refusal(task, build)) return *refused_run;
   const ExpectedTorch expected = expected_of(task, build);

@@ -15,7 +15,7 @@
 
 namespace nightjar::runner {
 
-inline constexpr const char* kNoProfilerInside =
+inline constexpr const char* no_profiler_inside =
     "a command of its own can be measured, not profiled";
 
 struct ProcessExecutorConfig {

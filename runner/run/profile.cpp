@@ -17,7 +17,7 @@ bool any_is(WorkloadKind kind, const std::vector<CatalogEntry>& workloads) {
 
 // Why a workload cannot be profiled; empty: it can.
 std::string obstacle(const CatalogEntry& workload, const NativeProgram& native) {
-  if (workload.kind == WorkloadKind::external) return kNoProfilerInside;
+  if (workload.kind == WorkloadKind::external) return no_profiler_inside;
   return workload.kind == WorkloadKind::native && native.library.empty() ? native.reason : "";
 }
 
@@ -81,7 +81,7 @@ std::vector<Profile> profile(const ProfileConfig& config,
             machine_ceilings(build.place, own, std::string(entry.name.device()), stop, progress);
     } catch (const Stopped&) {
       one = blank;
-      one.reason = kLeftOutStopped;
+      one.reason = left_out_stopped;
     }
     if (one.status == "profiled" && !one.reason.empty()) one.status = "unavailable";
   }

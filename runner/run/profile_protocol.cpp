@@ -11,7 +11,7 @@ namespace nightjar::runner {
 using Json = nlohmann::json;
 namespace {
 
-constexpr std::size_t kMostOperators = 10'000;  // PyTorch has some thousands
+constexpr std::size_t most_operators = 10'000;  // PyTorch has some thousands
 
 using PerIteration = std::vector<double>;
 
@@ -77,7 +77,7 @@ OperatorProfile operator_of_event(const Json& event) {
 Profile profile_of_event(const Json& event) {
   Profile one;
   one.runs.push_back(run_of_event(event));
-  if (event.at("operators").size() > kMostOperators) reject_json("in 'operators': too many");
+  if (event.at("operators").size() > most_operators) reject_json("in 'operators': too many");
   for (const Json& row : event.at("operators")) one.operators.push_back(operator_of_event(row));
   one.memory_reason = field<std::optional<std::string>>(event, "memory_reason").value_or("");
   if (!event.at("memory").is_null()) one.memory = event.at("memory").get<MemorySplit>();

@@ -16,14 +16,14 @@ namespace nightjar::runner {
 using Json = nlohmann::json;
 namespace {
 
-constexpr int kBlocksPeakAt = 8;  // iterations
+constexpr int blocks_peak_at = 8;  // iterations
 // Far above what a workload says, and so little that a session of such runs is still taken.
-constexpr std::size_t kMostSamples = 10'000;  // of one metric
-constexpr std::size_t kMostNumbers = 40'000;  // of all; 200 such runs are one result
-constexpr std::size_t kMostMetrics = 64;
-constexpr std::size_t kMostTexts = 512;                   // packages, or settings
-constexpr std::size_t kMostWord = 200, kMostText = 1000;  // characters
-constexpr const char* kNoResult = "the workload ended without a result";
+constexpr std::size_t most_samples = 10'000;  // of one metric
+constexpr std::size_t most_numbers = 40'000;  // of all; 200 such runs are one result
+constexpr std::size_t most_metrics = 64;
+constexpr std::size_t most_texts = 512;                   // packages, or settings
+constexpr std::size_t most_word = 200, most_text = 1000;  // characters
+constexpr const char* no_result = "the workload ended without a result";
 
 // A line that breaks the protocol; becomes the run's reason.
 struct Garbage : std::runtime_error {
@@ -91,10 +91,10 @@ class AnswerReader {
                          std::map<std::string, std::string>& to) {
     const auto found = event.find(name);
     if (found == event.end() || !found->is_object()) return;
-    if (found->size() > kMostTexts) throw Garbage(std::string(name) + " are too many");
+    if (found->size() > most_texts) throw Garbage(std::string(name) + " are too many");
     for (const auto& [key, value] : found->items())
-      if (value.is_string() && key.size() <= kMostWord)
-        to[one_line(key)] = shortened(value.get<std::string>(), kMostText);
+      if (value.is_string() && key.size() <= most_word)
+        to[one_line(key)] = shortened(value.get<std::string>(), most_text);
   }
 
   void sample(const Json& event) {
@@ -122,26 +122,26 @@ class AnswerReader {
     const auto metrics = event.find("metrics");
     if (metrics == event.end()) return;
     if (!metrics->is_object()) throw Garbage("metrics is no object");
-    if (metrics->size() > kMostMetrics) throw Garbage("metrics are too many");
+    if (metrics->size() > most_metrics) throw Garbage("metrics are too many");
     for (const auto& [name, values] : metrics->items()) {
       if (!is_metric_name(name))
-        throw Garbage("no metric can be called '" + shortened(name, kMostWord) + "'");
+        throw Garbage("no metric can be called '" + shortened(name, most_word) + "'");
       if (!values.is_array() || values.empty()) throw Garbage("metric " + name + " is no list");
       for (const auto& value : values) {
         if (!value.is_number() || !std::isfinite(value.get<double>()))
           throw Garbage("metric " + name + " holds something that is no number");
         require_possible(name, value.get<double>());
         add(run_.result.samples[name], name, value.get<double>());
-        if (++numbers_ > kMostNumbers)
-          throw Garbage("metrics have more than " + std::to_string(kMostNumbers) +
+        if (++numbers_ > most_numbers)
+          throw Garbage("metrics have more than " + std::to_string(most_numbers) +
                         " values together");
       }
     }
   }
 
   static void add(std::vector<double>& samples, const std::string& metric, double value) {
-    if (samples.size() == kMostSamples)
-      throw Garbage(metric + " has more than " + std::to_string(kMostSamples) + " values");
+    if (samples.size() == most_samples)
+      throw Garbage(metric + " has more than " + std::to_string(most_samples) + " values");
     samples.push_back(value);
   }
 
@@ -201,7 +201,7 @@ void read_lines(std::string_view text, ParsedRun& run) {
                   "line " + std::to_string(line) + " of the workload's answer: " + error.what());
     }
   }
-  if (!reader.ended()) fail(run.result, RunStatus::failed, kNoResult);
+  if (!reader.ended()) fail(run.result, RunStatus::failed, no_result);
 }
 
 }  // namespace
@@ -224,7 +224,7 @@ std::string request_json(const RunTask& task, const RunLimits& limits, double fa
   if (workload && workload->name.device() == "cuda" && limits.kernel_iterations > 0)
     request["kernel_iterations"] = limits.kernel_iterations;
   if (task.blocks) {  // iterations with mapped blocks are slow, and the first ones have the peak
-    request["peak_at"] = kBlocksPeakAt;
+    request["peak_at"] = blocks_peak_at;
     request["min_iterations"] = 1;
     request["seconds"] = 0;
   }
@@ -251,7 +251,7 @@ ParsedRun run_of(const ProcessResult& process, const ExpectedTorch& expected) {
   else if (process.signal != 0)
     fail(result, RunStatus::crashed, process.describe());
   else if (process.exit_code != 0 &&
-           (result.status == RunStatus::measured || result.reason == kNoResult))
+           (result.status == RunStatus::measured || result.reason == no_result))
     fail(result, RunStatus::failed, process.describe());
   if (result.status != RunStatus::measured) return run;
   if (const auto wrong = mismatch(expected.is_torch() ? run.torch : run.module, expected);

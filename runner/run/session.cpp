@@ -75,16 +75,16 @@ void run_all(JobId job, const JobSpec& spec, const std::vector<Prepared>& prepar
 
 // Names the first limit that is beyond what a service asks for; empty if there is none.
 std::string impossible_limit(const RunLimits& limits) {
-  constexpr double kDay = 24 * 3600;
-  constexpr std::int64_t kGiB = 1 << 30;
-  constexpr int kMostIterations = 1'000'000;
-  if (!(limits.timeout_seconds > 0 && limits.timeout_seconds <= kDay)) return "timeout_seconds";
+  constexpr double day = 24 * 3600;
+  constexpr std::int64_t gib = 1 << 30;
+  constexpr int most_iterations = 1'000'000;
+  if (!(limits.timeout_seconds > 0 && limits.timeout_seconds <= day)) return "timeout_seconds";
   if (limits.memory_bytes < 0) return "memory_bytes";
-  if (limits.output_bytes < 1 || limits.output_bytes > kGiB) return "output_bytes";
+  if (limits.output_bytes < 1 || limits.output_bytes > gib) return "output_bytes";
   if (limits.threads < 1 || limits.threads > 4096) return "threads";
-  if (!(limits.seconds >= 0 && limits.seconds <= kDay)) return "seconds";
-  if (limits.min_iterations < 0 || limits.min_iterations > kMostIterations) return "min_iterations";
-  if (limits.kernel_iterations < 0 || limits.kernel_iterations > kMostIterations)
+  if (!(limits.seconds >= 0 && limits.seconds <= day)) return "seconds";
+  if (limits.min_iterations < 0 || limits.min_iterations > most_iterations) return "min_iterations";
+  if (limits.kernel_iterations < 0 || limits.kernel_iterations > most_iterations)
     return "kernel_iterations";
   return {};
 }

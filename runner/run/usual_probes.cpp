@@ -8,8 +8,8 @@
 namespace nightjar::runner {
 namespace {
 
-constexpr std::size_t kRunsKept = 40;
-constexpr double kLongestProbe = 1;  // seconds: what is longer is invented
+constexpr std::size_t runs_kept = 40;
+constexpr double longest_probe = 1;  // seconds: what is longer is invented
 
 std::string program_of(const RunTask& task) {
   const WorkloadName& name = task.workload->name;
@@ -30,10 +30,10 @@ double UsualProbes::of(const RunTask& task) const {
 }
 
 void UsualProbes::note(const RunTask& task, double seconds) {
-  if (!task.workload || seconds <= 0 || seconds > kLongestProbe) return;
+  if (!task.workload || seconds <= 0 || seconds > longest_probe) return;
   auto& last = last_[program_of(task)];
   last.push_back(seconds);
-  if (last.size() > kRunsKept) last.pop_front();
+  if (last.size() > runs_kept) last.pop_front();
 }
 
 }  // namespace nightjar::runner

@@ -12,8 +12,8 @@ namespace nightjar::runner {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::int64_t kMostSaid = 16 << 20;  // bytes of a run's answer: a profile has most
-constexpr int kMappedFrom = 64 << 10;  // bytes: of peak_memory, each block of this size is mapped
+constexpr std::int64_t most_said = 16 << 20;  // bytes of a run's answer: a profile has most
+constexpr int mapped_from = 64 << 10;  // bytes: of peak_memory, each block of this size is mapped
 
 // Where a program that is no Python finds LibTorch, and what that may need.
 void add_libtorch(std::map<std::string, std::string>& environment, const RunPlace& place) {
@@ -91,10 +91,10 @@ ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>
   // Last, so that what a build brings is found first.
   if (workload || task.gpu) add_library_folders(spec.environment, driver_folders());
   spec.input = request_json(task, limits, fastest_probe);
-  if (task.blocks) spec.environment["MALLOC_MMAP_THRESHOLD_"] = std::to_string(kMappedFrom);
+  if (task.blocks) spec.environment["MALLOC_MMAP_THRESHOLD_"] = std::to_string(mapped_from);
   spec.memory_bytes = limits.memory_bytes;
   spec.output_bytes = limits.output_bytes;
-  spec.protocol_bytes = kMostSaid;
+  spec.protocol_bytes = most_said;
   spec.cpus = cpus_for(limits.threads);
   // The control workload measures the machine and has no build.
   if (!workload && place.site_packages.empty()) return run_trusted(spec, std::move(stop));

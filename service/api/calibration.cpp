@@ -98,7 +98,7 @@ std::optional<double> smallest(const storage::Database& db, const bisect::Series
   if (noise.sd <= 0) return std::nullopt;
   const auto policy = bisect::adapted(policy_of(series, config), noise);
   std::vector<double> levels;
-  for (const Level& level : storage::levels_before(db, series.id, all_nights, kNoiseBuilds))
+  for (const Level& level : storage::levels_before(db, series.id, all_nights, noise_builds))
     levels.push_back(level.value);
   return bisect::smallest_seen({noise.sd, bisect::nights_sd(levels, policy),
                                 bisect::runs_a_night(noise.kind, config.night.runs)},

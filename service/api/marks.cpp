@@ -80,14 +80,14 @@ std::size_t letters_off(std::string_view glob, std::string_view text) {
 }
 
 std::string near_names(storage::Database& db, const std::string& glob) {
-  constexpr std::size_t kMost = 3;
+  constexpr std::size_t most_at_once = 3;
   std::vector<std::pair<std::size_t, std::string>> near;
   for (const Workload& workload : storage::all_workloads(db))
     near.emplace_back(letters_off(glob, workload.name.str()), workload.name.str());
   std::sort(near.begin(), near.end());
   near.erase(std::unique(near.begin(), near.end()), near.end());
   std::string text;
-  for (std::size_t i = 0; i < std::min(near.size(), kMost); ++i)
+  for (std::size_t i = 0; i < std::min(near.size(), most_at_once); ++i)
     text += (i ? ", " : "") + near[i].second;
   return text.empty() ? "Nothing was measured yet." : "Near it are: " + text + ".";
 }

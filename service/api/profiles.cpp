@@ -281,7 +281,8 @@ std::vector<OperatorSides> all_operators(const BoundaryShown& shown) {
   const auto add = [&](const Profile& profile, double OperatorSides::*side) {
     for (const OperatorTimes& times : bisect::longest_first(profile))
       by_name[times.one->name].*side = times.seconds();
-    by_name[bisect::kOutside].*side = bisect::over_runs(profile, &ProfileRun::outside_seconds);
+    by_name[bisect::outside_operators].*side =
+        bisect::over_runs(profile, &ProfileRun::outside_seconds);
   };
   add(shown.sides->first, &OperatorSides::before);
   add(shown.sides->second, &OperatorSides::after);

@@ -58,7 +58,7 @@ constexpr std::size_t most_listed = 5'000;
 // Takes out what nobody can have built yet, so that a source has no more builds than there were
 // days, and none can take an honest one's place. Returns a line that says so; empty: all stays.
 std::string drop_days_to_come(std::vector<ListedWheel>& listed, Time now) {
-  const std::string tomorrow = to_date(now + kClocksDiffer);
+  const std::string tomorrow = to_date(now + clocks_differ);
   const auto dropped =
       std::erase_if(listed, [&](const ListedWheel& wheel) { return wheel.date > tomorrow; });
   if (dropped == 0) return {};

@@ -15,11 +15,11 @@
 namespace nightjar::service {
 namespace {
 
-constexpr std::size_t kMostVersions = 64;
+constexpr std::size_t most_versions = 64;
 // uv's words. Its exit status is 1 also for an index that answers with something else than a page.
-constexpr const char* kNoSolution = "No solution found";
-constexpr const char* kUrlDependency = "was included as a URL dependency";
-constexpr const char* kRequirements = "requirements.txt";  // also told in what uv says
+constexpr const char* no_solution_text = "No solution found";
+constexpr const char* url_dependency = "was included as a URL dependency";
+constexpr const char* requirements_file = "requirements.txt";  // also told in what uv says
 
 // "cp311" -> "3.11"; nullopt for anything else.
 std::optional<std::string> python_version(const BuildNeeds& needs) {
@@ -71,7 +71,7 @@ std::vector<std::string> command_for(const BuildNeeds& needs, const Config::Envi
   std::vector<std::string> command{config.uv,
                                    "pip",
                                    "compile",
-                                   kRequirements,
+                                   requirements_file,
                                    "--directory",
                                    folder,
                                    "--cache-dir",
@@ -113,7 +113,7 @@ Lock resolve_with(const std::vector<Requirement>& requirements, const BuildNeeds
   std::string wanted;
   for (const Requirement& requirement : requirements) wanted += requirement.text() + "\n";
   const PrivateFolder folder;
-  write_output(folder.path() / kRequirements, wanted);
+  write_output(folder.path() / requirements_file, wanted);
   const web::IndexMirror mirror(config.indexes, reach_of(config));
   const ChildLimits limits{config.timeout, config.timeout};
   const ChildOutcome ended =
@@ -124,7 +124,7 @@ Lock resolve_with(const std::vector<Requirement>& requirements, const BuildNeeds
   const bool no_solution =
       ended.stopped.empty() && WIFEXITED(ended.status) && WEXITSTATUS(ended.status) > 0 &&
       missed.empty() &&
-      (said.find(kNoSolution) != said.npos || said.find(kUrlDependency) != said.npos);
+      (said.find(no_solution_text) != said.npos || said.find(url_dependency) != said.npos);
   if (no_solution) throw Unresolvable("its packages cannot be installed: " + said);
   if (!ended.fine())
     throw std::runtime_error(
@@ -151,7 +151,7 @@ std::vector<std::string> versions_below(const std::string& name, const std::stri
                                         const std::stop_token& stop) {
   std::vector<std::string> versions;
   try {
-    while (versions.size() < kMostVersions) {
+    while (versions.size() < most_versions) {
       const std::string range = name + ">" + without_local(above) + ",<" + without_local(below);
       const auto wanted = is_package_name(name) ? Requirement::parse(range) : std::nullopt;
       if (!wanted) throw Unresolvable(unreadable_requirement(range));

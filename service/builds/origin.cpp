@@ -12,8 +12,8 @@
 namespace nightjar::service {
 namespace {
 
-constexpr double kLeastChange = .02;    // of a file's size that is worth a line
-constexpr std::size_t kMostSingle = 4;  // files of one wheel only that are named
+constexpr double least_change = .02;    // of a file's size that is worth a line
+constexpr std::size_t most_single = 4;  // files of one wheel only that are named
 
 using Words = std::set<std::string>;
 
@@ -115,10 +115,10 @@ void add_single(const Files& files, const Files& others, const std::string& wher
                 std::vector<std::string>& lines) {
   std::size_t count = 0;
   for (const auto& [name, file] : files)
-    if (!others.count(name) && ++count <= kMostSingle)
+    if (!others.count(name) && ++count <= most_single)
       lines.push_back(name + " (" + in_megabytes(file.size_bytes) + ") is in " + where + " only");
-  if (count > kMostSingle)
-    lines.push_back(std::to_string(count - kMostSingle) + " more files are in " + where + " only");
+  if (count > most_single)
+    lines.push_back(std::to_string(count - most_single) + " more files are in " + where + " only");
 }
 
 void add_files(const Provenance& before, const Provenance& after, std::vector<std::string>& lines) {
@@ -135,7 +135,7 @@ void add_files(const Provenance& before, const Provenance& after, std::vector<st
         was > 0 && is > 0 ? std::abs(std::log(static_cast<double>(is) / static_cast<double>(was)))
         : is == was       ? 0
                           : 1;
-    if (change >= kLeastChange && was > 0)
+    if (change >= least_change && was > 0)
       sizes.emplace_back(change, name + " has " + in_megabytes(is) + ", before " +
                                      in_megabytes(was) + " (" + in_percent(was, is) + ")");
     else if (file.kind == WheelFileKind::bundled)

@@ -14,8 +14,8 @@ namespace nightjar::service {
 namespace {
 using namespace std::chrono_literals;
 
-constexpr int kMostFailures = 20;
-constexpr auto kAgain = 60s;  // after which indexes that did not answer are asked again
+constexpr int most_failures = 20;
+constexpr auto asked_again_after = 60s;  // after which indexes that did not answer are asked again
 
 // Added, changed, removed.
 int place_of(const PackageChange& change) {
@@ -172,8 +172,8 @@ void apply(storage::Transaction& transaction, const PackageFinding& finding, Tim
   if (!search || !is_under_way(*search)) return;
   search->not_before.reset();
   if (!finding.failure.empty()) {
-    search->not_before = now + kAgain;
-    if (++search->failures >= kMostFailures) give_up(*search, finding, now);
+    search->not_before = now + asked_again_after;
+    if (++search->failures >= most_failures) give_up(*search, finding, now);
   } else if (finding.task.position) {
     take_lock(transaction, *search, finding, now);
   } else {

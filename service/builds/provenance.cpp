@@ -13,15 +13,15 @@
 namespace nightjar::service {
 namespace {
 
-constexpr std::size_t kMostNamedFiles = 1000;
-constexpr std::size_t kMostCompilers = 16;
-constexpr std::size_t kLongestLine = 200;
-constexpr std::size_t kLongestFlags = 8192;
-constexpr std::size_t kLongestText = 16u << 20;
-constexpr int kLibrariesRead = 3;
-constexpr std::int64_t kLargestLibrary = 600'000'000;
+constexpr std::size_t most_named_files = 1000;
+constexpr std::size_t most_compilers = 16;
+constexpr std::size_t longest_line = 200;
+constexpr std::size_t longest_flags = 8192;
+constexpr std::size_t longest_provenance = 16u << 20;
+constexpr int libraries_read = 3;
+constexpr std::int64_t largest_library = 600'000'000;
 // PyTorch compiles the flags of its C++ compiler into itself, and this is one of them.
-constexpr std::string_view kFlagsMark = "-fvisibility-inlines-hidden ";
+constexpr std::string_view flags_mark = "-fvisibility-inlines-hidden ";
 
 using Installed = std::set<std::string, std::less<>>;
 
@@ -67,7 +67,7 @@ std::string text_of(const ReadFromStart& read) {
   std::string text;
   read([&](std::string_view block) {
     text += block;
-    return text.size() < kLongestText;
+    return text.size() < longest_provenance;
   });
   return text;
 }
@@ -113,21 +113,21 @@ void read_compilers(const ReadFromStart& library, std::set<std::string>& compile
   const auto sections = read_elf_sections(library);
   if (!sections) return;
   for (const ElfSection& section : *sections) {
-    if (section.name != ".comment" || section.size_bytes > kLongestFlags) continue;
+    if (section.name != ".comment" || section.size_bytes > longest_flags) continue;
     std::string names;
     read_part(library, section.offset, section.size_bytes, [&](std::string_view block) {
       names += block;
       return true;
     });
     for (std::string& name : filled_parts(names, '\0'))
-      if (name.size() <= kLongestLine && is_printable(name) && compilers.size() < kMostCompilers)
+      if (name.size() <= longest_line && is_printable(name) && compilers.size() < most_compilers)
         compilers.insert(std::move(name));
   }
 }
 
 // The text between two zeros around the mark; nullopt: more bytes may show it.
 std::optional<std::string> flags_in(std::string_view bytes) {
-  const void* found = memmem(bytes.data(), bytes.size(), kFlagsMark.data(), kFlagsMark.size());
+  const void* found = memmem(bytes.data(), bytes.size(), flags_mark.data(), flags_mark.size());
   if (!found) return std::nullopt;
   const auto at = static_cast<std::size_t>(static_cast<const char*>(found) - bytes.data());
   const auto end = bytes.find('\0', at);
@@ -135,13 +135,13 @@ std::optional<std::string> flags_in(std::string_view bytes) {
   const auto before = bytes.rfind('\0', at);
   const auto begin = before == std::string_view::npos ? at : before + 1;
   const std::string_view flags = bytes.substr(begin, end - begin);
-  return flags.size() <= kLongestFlags && is_printable(flags) ? std::string(flags) : "";
+  return flags.size() <= longest_flags && is_printable(flags) ? std::string(flags) : "";
 }
 
 std::string read_flags(const ReadFromStart& library) {
   std::string bytes, flags;
   library([&](std::string_view block) {
-    if (bytes.size() > 2 * kLongestFlags) bytes.erase(0, bytes.size() - 2 * kLongestFlags);
+    if (bytes.size() > 2 * longest_flags) bytes.erase(0, bytes.size() - 2 * longest_flags);
     bytes += block;
     const auto found = flags_in(bytes);
     flags = found.value_or("");
@@ -153,12 +153,12 @@ std::string read_flags(const ReadFromStart& library) {
 void read_libraries(const std::filesystem::path& file, Provenance& provenance) {
   std::vector<WheelFile> libraries;
   for (const WheelFile& one : provenance.files)
-    if (one.kind == WheelFileKind::own && is_library(one.name) && one.size_bytes <= kLargestLibrary)
+    if (one.kind == WheelFileKind::own && is_library(one.name) && one.size_bytes <= largest_library)
       libraries.push_back(one);
   std::stable_sort(libraries.begin(), libraries.end(), [](const WheelFile& a, const WheelFile& b) {
     return a.size_bytes > b.size_bytes;
   });
-  if (libraries.size() > kLibrariesRead) libraries.resize(kLibrariesRead);
+  if (libraries.size() > libraries_read) libraries.resize(libraries_read);
   std::set<std::string> compilers;
   for (const WheelFile& library : libraries) {
     const ReadFromStart read = member_of(file, library.name);
@@ -184,9 +184,9 @@ void read_files(const std::filesystem::path& file, const Installed& installed,
             [](const WheelFile& a, const WheelFile& b) {
               return std::pair(a.kind, a.name) < std::pair(b.kind, b.name);
             });
-  if (provenance.files.size() > kMostNamedFiles) {
-    provenance.more_files = static_cast<int>(provenance.files.size() - kMostNamedFiles);
-    provenance.files.resize(kMostNamedFiles);
+  if (provenance.files.size() > most_named_files) {
+    provenance.more_files = static_cast<int>(provenance.files.size() - most_named_files);
+    provenance.files.resize(most_named_files);
   }
   for (WheelFile& one : provenance.files)
     if (const auto digest = digests.find(one.name); digest != digests.end())

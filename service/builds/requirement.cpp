@@ -9,13 +9,13 @@
 namespace nightjar::service {
 namespace {
 
-constexpr std::size_t kLongestRequirement = 4000;
-constexpr std::size_t kShownRequirement = 120;
-constexpr int kDeepestMarker = 20;  // parentheses within one another
+constexpr std::size_t longest_requirement = 4000;
+constexpr std::size_t shown_requirement = 120;
+constexpr int deepest_marker = 20;  // parentheses within one another
 
-constexpr std::array<std::string_view, 8> kVersionOperators{
+constexpr std::array<std::string_view, 8> version_operators{
     "===", "~=", "==", "!=", "<=", ">=", "<", ">"};
-constexpr std::array<std::string_view, 18> kMarkerVariables{"python_version",
+constexpr std::array<std::string_view, 18> marker_variables{"python_version",
                                                             "python_full_version",
                                                             "os_name",
                                                             "sys_platform",
@@ -114,9 +114,9 @@ class RequirementReader {
   bool versions() {
     const bool in_parentheses = take("(");
     for (bool is_first = true;; is_first = false) {
-      const auto found = std::find_if(kVersionOperators.begin(), kVersionOperators.end(),
+      const auto found = std::find_if(version_operators.begin(), version_operators.end(),
                                       [this](std::string_view one) { return take(one); });
-      if (found == kVersionOperators.end()) break;
+      if (found == version_operators.end()) break;
       skip_spaces();
       const std::string_view version = take_while(may_stand_in_version);
       if (version.empty()) return false;
@@ -134,7 +134,7 @@ class RequirementReader {
 
   // One or more comparisons, joined by "and" and "or".
   bool condition(int depth) {
-    if (depth > kDeepestMarker) return false;
+    if (depth > deepest_marker) return false;
     while (true) {
       if (take("(")) {
         text += "(";
@@ -155,7 +155,7 @@ class RequirementReader {
   bool comparison() { return operand() && comparator() && operand(); }
 
   bool comparator() {
-    for (const std::string_view one : kVersionOperators) {
+    for (const std::string_view one : version_operators) {
       if (!take(one)) continue;
       text += " " + std::string(one) + " ";
       return true;
@@ -179,8 +179,8 @@ class RequirementReader {
     }
     const std::string_view variable = word();
     text += variable;
-    return std::find(kMarkerVariables.begin(), kMarkerVariables.end(), variable) !=
-           kMarkerVariables.end();
+    return std::find(marker_variables.begin(), marker_variables.end(), variable) !=
+           marker_variables.end();
   }
 
   std::string_view rest_;
@@ -190,7 +190,7 @@ class RequirementReader {
 
 std::optional<Requirement> Requirement::parse(std::string_view line) {
   RequirementReader reader(line);
-  if (line.size() > kLongestRequirement || !reader.read()) return std::nullopt;
+  if (line.size() > longest_requirement || !reader.read()) return std::nullopt;
   Requirement requirement;
   requirement.text_ = std::move(reader.text);
   return requirement;
@@ -202,9 +202,9 @@ std::optional<Requirement> exactly(const LockedPackage& package) {
 }
 
 std::string unreadable_requirement(std::string_view line) {
-  std::string shown(line.substr(0, kShownRequirement));
+  std::string shown(line.substr(0, shown_requirement));
   std::replace_if(shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  return "its METADATA requires '" + shown + (line.size() > kShownRequirement ? "..." : "") +
+  return "its METADATA requires '" + shown + (line.size() > shown_requirement ? "..." : "") +
          "', which is no name of a package with versions and a marker";
 }
 

@@ -17,8 +17,8 @@
 namespace nightjar::service {
 namespace fs = std::filesystem;
 namespace {
-constexpr std::chrono::hours kForgotten{48};
-constexpr const char* kHashed = "the wheel is being hashed; ask again later";
+constexpr std::chrono::hours forgotten{48};
+constexpr const char* being_hashed = "the wheel is being hashed; ask again later";
 
 [[noreturn]] void refuse(const fs::path& path) {
   throw std::system_error(errno, std::generic_category(), "cannot write " + path.string());
@@ -50,7 +50,7 @@ fs::path Uploads::whole_file(const Upload& upload) const {
 }
 
 void Uploads::tidy(const Upload& upload) {
-  const auto oldest = fs::file_time_type::clock::now() - kForgotten;
+  const auto oldest = fs::file_time_type::clock::now() - forgotten;
   const fs::path ours = file(upload), whole = whole_file(upload);
   std::vector<fs::path> unwanted;
   std::error_code error;
@@ -86,7 +86,7 @@ std::uint64_t Uploads::append(const Upload& upload, std::uint64_t offset, std::s
       bytes_of("") + part.size() > limits_.all)
     throw UploadsFull("too many wheels are on their way; send this one later");
   const fs::path path = file(upload);
-  if (hashed_.contains(path)) throw UploadsFull(kHashed);
+  if (hashed_.contains(path)) throw UploadsFull(being_hashed);
   std::error_code none;
   if (const auto whole = fs::file_size(whole_file(upload), none); !none) return whole;
   const Fd out(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
@@ -113,7 +113,7 @@ bool Uploads::finish(const Upload& upload) {
   const fs::path path = file(upload), whole = whole_file(upload);
   std::unique_lock lock(mutex_);
   if (fs::exists(whole)) return true;
-  if (!hashed_.insert(path).second) throw UploadsFull(kHashed);
+  if (!hashed_.insert(path).second) throw UploadsFull(being_hashed);
   lock.unlock();  // a wheel takes seconds, in which others send theirs
   bool right = false;
   try {

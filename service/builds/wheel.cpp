@@ -32,8 +32,8 @@ std::optional<std::string> string_literal(std::string_view text) {
   return std::string(inside);
 }
 
-constexpr std::size_t kMostText = 1u << 20;        // bytes of WHEEL and of a version file
-constexpr std::size_t kMostRequirements = 10'000;  // lines of METADATA
+constexpr std::size_t longest_member_text = 1u << 20;  // bytes of WHEEL and of a version file
+constexpr std::size_t most_requirements = 10'000;      // lines of METADATA
 
 // The wheel's .dist-info folder, known once a member of it came.
 class InfoFolder {
@@ -59,9 +59,9 @@ class InfoFolder {
 };
 
 std::size_t most_text_of(const std::string& rest_in_info) {
-  if (rest_in_info == "/METADATA") return kMostMetadata;
-  if (rest_in_info == "/RECORD") return kMostRecord;
-  return rest_in_info == "/WHEEL" ? kMostText : 0;
+  if (rest_in_info == "/METADATA") return most_metadata;
+  if (rest_in_info == "/RECORD") return most_record;
+  return rest_in_info == "/WHEEL" ? longest_member_text : 0;
 }
 
 const std::string& text_of(const WheelMembers& members, const std::string& name) {
@@ -90,7 +90,7 @@ void refuse_requirement(std::string_view text, WheelFacts& facts) {
 }
 
 void read_requirement(std::string_view text, WheelFacts& facts) {
-  if (facts.requires_dist.size() >= kMostRequirements) {
+  if (facts.requires_dist.size() >= most_requirements) {
     facts.unreadable = "its METADATA requires more than 10,000 packages";
     return;
   }
@@ -159,7 +159,7 @@ WheelFacts read_wheel(const std::filesystem::path& file, const std::string& vers
   InfoFolder folder;
   const auto most_text = [&](const std::string& name) {
     const std::size_t most = most_text_of(folder.rest_of(name));
-    return name == version_file ? std::max(most, kMostText) : most;
+    return name == version_file ? std::max(most, longest_member_text) : most;
   };
   const WheelMembers members = read_members(file, most_text, Reading::whole, stop);
   const std::string info = folder.name();
@@ -179,7 +179,7 @@ WheelFacts read_wheel(const std::filesystem::path& file, const std::string& vers
 WheelFacts read_metadata_of(const std::filesystem::path& file) {
   InfoFolder folder;
   const auto of_metadata = [&](const std::string& name) {
-    return folder.rest_of(name) == "/METADATA" ? kMostMetadata : 0;
+    return folder.rest_of(name) == "/METADATA" ? most_metadata : 0;
   };
   const WheelMembers members = read_members(file, of_metadata, Reading::wanted_texts);
   WheelFacts facts;

@@ -35,8 +35,8 @@ void check_directory(const std::filesystem::path& wheel) {
     in.read(block.data() + kept, static_cast<std::streamsize>(block.size() - kept));
     const std::string_view text(block.data(), kept + static_cast<std::size_t>(in.gcount()));
     for (auto at = text.find(signature); at != text.npos; at = text.find(signature, at + 4))
-      if (++found > kMostFiles)
-        throw BadWheel("it has more than " + std::to_string(kMostFiles) + " members");
+      if (++found > most_files)
+        throw BadWheel("it has more than " + std::to_string(most_files) + " members");
     kept = std::min(text.size(), overlap);
     std::copy_n(text.end() - static_cast<std::ptrdiff_t>(kept), kept, block.begin());
   }
@@ -149,7 +149,7 @@ WheelMembers read_members(const std::filesystem::path& wheel, const TextLimit& m
       members.files[name];
     bytes += members.files.at(name).bytes;
     names_bytes += name.size();
-    if (bytes > most_bytes || names_bytes > most_names || members.files.size() > kMostFiles)
+    if (bytes > most_bytes || names_bytes > most_names || members.files.size() > most_files)
       throw BadWheel("it unpacks to too much");
   }
   if (status != ARCHIVE_EOF) throw BadWheel("it is no whole zip archive: " + reason_of(zip.get()));

@@ -7,10 +7,10 @@
 
 namespace nightjar::cli {
 namespace {
-constexpr std::chrono::hours kLongestCall{4};          // a partial clone's files over a slow line
-constexpr std::size_t kMostAnswer = 1u << 30;          // bytes: ids of millions of commits
-constexpr std::size_t kMostWords = 600;                // characters that are repeated of git's
-constexpr const char* kNoProtocol = "nothing-at-all";  // no transport has this name
+constexpr std::chrono::hours longest_call{4};          // a partial clone's files over a slow line
+constexpr std::size_t most_answer = 1u << 30;          // bytes: ids of millions of commits
+constexpr std::size_t most_words = 600;                // characters that are repeated of git's
+constexpr const char* no_protocol = "nothing-at-all";  // no transport has this name
 }  // namespace
 
 std::vector<std::string> place_of(const std::filesystem::path& folder) {
@@ -25,11 +25,11 @@ std::vector<std::string> place_of_git_folder(const std::filesystem::path& git_fo
 git::GitOutcome ask_git(std::vector<std::string> place, std::vector<std::string> arguments,
                         Reach reach, const std::stop_token& stop) {
   git::GitCall call{
-      std::move(place), std::move(arguments), {}, {kLongestCall, kLongestCall, kMostAnswer}};
+      std::move(place), std::move(arguments), {}, {longest_call, longest_call, most_answer}};
   auto environment = own_environment();
   if (reach == Reach::reads) {
     environment["GIT_NO_LAZY_FETCH"] = "1";
-    environment["GIT_ALLOW_PROTOCOL"] = kNoProtocol;  // versions before 2.45 do not know the other
+    environment["GIT_ALLOW_PROTOCOL"] = no_protocol;  // versions before 2.45 do not know the other
   }
   for (const auto& [name, value] : environment) call.environment.push_back(name + "=" + value);
   git::GitOutcome outcome = git::run_git(call, stop);
@@ -39,7 +39,7 @@ git::GitOutcome ask_git(std::vector<std::string> place, std::vector<std::string>
 }
 
 std::string words_of(const git::GitOutcome& failed) {
-  return "git said: " + shortened(failed.said.empty() ? failed.failure : failed.said, kMostWords);
+  return "git said: " + shortened(failed.said.empty() ? failed.failure : failed.said, most_words);
 }
 
 std::string without_line_end(std::string text) {

@@ -12,7 +12,7 @@ namespace nightjar::cli {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kUntestable = 125;  // as git bisect run has it
+constexpr int exit_untestable = 125;  // as git bisect run has it
 
 Measurement lost(const std::string& why, bool is_broken = false) {
   return {{}, {}, one_line(why), is_broken, {}};
@@ -34,7 +34,8 @@ Measurement measurement_of(const Ran& ran, const BisectOptions& options, const f
                            const std::string& missing) {
   const auto& process = ran.process;
   if (process.stopped) throw runner::Stopped();
-  if (process.exit_code == kUntestable) return lost("says that it is untestable (exit code 125)");
+  if (process.exit_code == exit_untestable)
+    return lost("says that it is untestable (exit code 125)");
   if (!process.flooded.empty()) return lost("prints too much output");
   // What this machine could not start, or had no memory for, is no failure of the commit.
   if (seeks_failures(options) && (!process.start_error.empty() || process.out_of_memory))
@@ -77,10 +78,10 @@ TemporaryFolder::~TemporaryFolder() {
 }
 
 std::string short_name(const std::string& position) {
-  constexpr std::size_t kSha1 = 40, kSha256 = 64, kShown = 12;
-  const bool is_id = position.size() == kSha1 || position.size() == kSha256;
+  constexpr std::size_t sha1_size = 40, sha256_size = 64, most_shown = 12;
+  const bool is_id = position.size() == sha1_size || position.size() == sha256_size;
   return is_id && position.find_first_not_of("0123456789abcdef") == std::string::npos
-             ? position.substr(0, kShown)
+             ? position.substr(0, most_shown)
              : position;
 }
 

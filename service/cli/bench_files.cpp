@@ -69,9 +69,9 @@ BenchFile hyperfine(const json& root) {
 }
 
 const json& object_in(const json& object, const char* key) {
-  static const json kNone = json::object();
+  static const json nothing_read = json::object();
   const auto found = object.find(key);
-  return found != object.end() && found->is_object() ? *found : kNone;
+  return found != object.end() && found->is_object() ? *found : nothing_read;
 }
 
 // The folder may be no repository, and its files may have changes that no commit has.
@@ -301,9 +301,9 @@ std::string xml_attribute(std::string_view text, std::size_t from, std::string_v
   if (at == std::string_view::npos) return "";
   const auto begin = at + name.size() + 3;
   std::string value(tag.substr(begin, tag.find('"', begin) - begin));
-  constexpr std::pair<std::string_view, std::string_view> kEntities[] = {
+  constexpr std::pair<std::string_view, std::string_view> entities[] = {
       {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&apos;", "'"}, {"&amp;", "&"}};
-  for (const auto& [entity, character] : kEntities)
+  for (const auto& [entity, character] : entities)
     for (auto found = value.find(entity); found != std::string::npos;
          found = value.find(entity, found + 1))
       value.replace(found, entity.size(), character);
@@ -340,7 +340,7 @@ std::optional<BenchFile> catch2(std::string_view text) {
 struct BenchFormat {
   std::string_view program, name;
 };
-constexpr BenchFormat kBenchFormats[] = {{"hyperfine", "hyperfine"},
+constexpr BenchFormat known_formats[] = {{"hyperfine", "hyperfine"},
                                          {"pytest-benchmark", "pytest-benchmark"},
                                          {"Google Benchmark", "google-benchmark"},
                                          {"Criterion", "criterion"},
@@ -354,14 +354,14 @@ constexpr BenchFormat kBenchFormats[] = {{"hyperfine", "hyperfine"},
 
 std::vector<std::string> bench_formats() {
   std::vector<std::string> names;
-  for (const BenchFormat& one : kBenchFormats)
+  for (const BenchFormat& one : known_formats)
     if (std::find(names.begin(), names.end(), one.name) == names.end())
       names.emplace_back(one.name);
   return names;
 }
 
 std::string_view format_of(const BenchFile& file) {
-  return std::find_if(std::begin(kBenchFormats), std::end(kBenchFormats),
+  return std::find_if(std::begin(known_formats), std::end(known_formats),
                       [&](const BenchFormat& one) { return one.program == file.program; })
       ->name;
 }

@@ -37,7 +37,7 @@ struct BisectOptions {
 };
 
 // The usual threshold of a search for failures, in points of the rate.
-inline constexpr double kLeastRiseOfFailures = .02;
+inline constexpr double least_rise_of_failures = .02;
 
 inline bool prefers_more(const BisectOptions& options) {
   return options.direction == "higher";

@@ -8,38 +8,39 @@ namespace fs = std::filesystem;
 namespace {
 
 // Sections of which all is carried: they say where objects come from, or belong to filters.
-constexpr std::string_view kSections[] = {"http",   "credential", "url",  "lfs",    "git-crypt",
-                                          "filter", "transcrypt", "user", "author", "committer"};
+constexpr std::string_view carried_sections[] = {"http",      "credential", "url",        "lfs",
+                                                 "git-crypt", "filter",     "transcrypt", "user",
+                                                 "author",    "committer"};
 // Names of other sections; a * stands for a subsection.
-constexpr std::string_view kNames[] = {"core.autocrlf",
-                                       "core.eol",
-                                       "core.safecrlf",
-                                       "core.symlinks",
-                                       "core.filemode",
-                                       "core.ignorecase",
-                                       "core.precomposeunicode",
-                                       "core.longpaths",
-                                       "core.sparsecheckout",
-                                       "core.sparsecheckoutcone",
-                                       "core.attributesfile",
-                                       "core.excludesfile",
-                                       "core.bigfilethreshold",
-                                       "core.checkroundtripencoding",
-                                       "core.abbrev",
-                                       "core.usereplacerefs",
-                                       "core.sshcommand",
-                                       "ssh.variant",
-                                       "extensions.objectformat",
-                                       "extensions.partialclone",
-                                       "core.partialclonefilter",
-                                       "remote.*.url",
-                                       "remote.*.fetch",
-                                       "remote.*.promisor",
-                                       "remote.*.partialclonefilter",
-                                       "remote.*.proxy",
-                                       "submodule.*.url",
-                                       "submodule.*.active",
-                                       "submodule.active"};
+constexpr std::string_view carried_names[] = {"core.autocrlf",
+                                              "core.eol",
+                                              "core.safecrlf",
+                                              "core.symlinks",
+                                              "core.filemode",
+                                              "core.ignorecase",
+                                              "core.precomposeunicode",
+                                              "core.longpaths",
+                                              "core.sparsecheckout",
+                                              "core.sparsecheckoutcone",
+                                              "core.attributesfile",
+                                              "core.excludesfile",
+                                              "core.bigfilethreshold",
+                                              "core.checkroundtripencoding",
+                                              "core.abbrev",
+                                              "core.usereplacerefs",
+                                              "core.sshcommand",
+                                              "ssh.variant",
+                                              "extensions.objectformat",
+                                              "extensions.partialclone",
+                                              "core.partialclonefilter",
+                                              "remote.*.url",
+                                              "remote.*.fetch",
+                                              "remote.*.promisor",
+                                              "remote.*.partialclonefilter",
+                                              "remote.*.proxy",
+                                              "submodule.*.url",
+                                              "submodule.*.active",
+                                              "submodule.active"};
 
 // The key with its subsection, if any, as a star.
 std::string pattern_of(const std::string& key) {
@@ -56,7 +57,8 @@ bool is_carried(const ConfigEntry& entry) {
   const std::string pattern = pattern_of(entry.key);
   // Any other value may be a command.
   if (pattern == "submodule.*.update") return entry.value == "none";
-  return among(kSections, entry.key.substr(0, entry.key.find('.'))) || among(kNames, pattern);
+  return among(carried_sections, entry.key.substr(0, entry.key.find('.'))) ||
+         among(carried_names, pattern);
 }
 
 std::string absolute_address(const std::string& address, const fs::path& base) {

@@ -9,9 +9,9 @@
 namespace nightjar::cli {
 namespace {
 
-constexpr std::size_t kCells = 6;
-constexpr int kBar = 30;
-constexpr double kWorthNaming = .2;  // in a line of text; the likeliest always is
+constexpr std::size_t cell_count = 6;
+constexpr int bar_width = 30;
+constexpr double worth_naming = .2;  // in a line of text; the likeliest always is
 
 std::string headline(const bisect::Belief& belief, std::size_t runs) {
   char text[120];
@@ -45,7 +45,7 @@ std::vector<std::string> chart_lines(const bisect::Belief& belief, std::size_t r
                                      const std::vector<std::string>& commits, int width) {
   std::vector<std::string> lines{headline(belief, runs)};
   if (runs == 0) return lines;  // the prior tells nothing about this search
-  const std::size_t shown = std::min(belief.cells.size(), kCells);
+  const std::size_t shown = std::min(belief.cells.size(), cell_count);
   for (std::size_t i = 0; i < shown; ++i)
     lines.push_back(
         bar_line(cell_name(belief.cells[i], commits), belief.cells[i].probability, width));
@@ -59,7 +59,7 @@ std::string chart_text(const bisect::Belief& belief, std::size_t runs,
   if (runs == 0) return text;
   for (std::size_t i = 0; i < belief.cells.size(); ++i) {
     const bisect::CellMass& cell = belief.cells[i];
-    if (i > 0 && cell.probability < kWorthNaming) break;
+    if (i > 0 && cell.probability < worth_naming) break;
     char share[40];
     std::snprintf(share, sizeof share, ": %.0f %%", 100 * cell.probability);
     text += "; " + cell_name(cell, commits) + share;
@@ -73,7 +73,7 @@ void Chart::show(const bisect::Belief& belief, std::size_t runs,
     std::fprintf(stderr, "%s\n", chart_text(belief, runs, commits).c_str());
     return;
   }
-  const auto lines = chart_lines(belief, runs, commits, kBar);
+  const auto lines = chart_lines(belief, runs, commits, bar_width);
   if (drawn_ > 0) std::fprintf(stderr, "\x1b[%dA\x1b[J", drawn_);
   for (const std::string& line : lines) std::fprintf(stderr, "%s\n", line.c_str());
   drawn_ = static_cast<int>(lines.size());

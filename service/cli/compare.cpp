@@ -18,7 +18,7 @@
 namespace nightjar::cli {
 namespace {
 
-constexpr const char* kNotJudged = "not judged";
+constexpr const char* word_not_judged = "not judged";
 
 // No more runs are to come here.
 std::string verdict_of(bisect::Confirmation::Verdict verdict) {
@@ -84,7 +84,7 @@ ComparedRow compare_metric(const std::string& name, const std::string& unit,
   // What stayed the same did so either way.
   if (policy.direction == Direction::unknown && row.verdict != "same" &&
       row.verdict != "inconclusive")
-    row.verdict = kNotJudged;
+    row.verdict = word_not_judged;
   return row;
 }
 
@@ -100,7 +100,7 @@ bisect::DetectionPolicy policy_of(const MetricsSide& side, const std::string& me
 
 void add_unknown(std::vector<NotJudged>& without, const std::vector<ComparedRow>& rows) {
   for (const ComparedRow& row : rows)
-    if (row.verdict == kNotJudged)
+    if (row.verdict == word_not_judged)
       without.push_back({row.metric,
                          "its name does not say whether more or less is better; "
                          "--higher or --lower does"});

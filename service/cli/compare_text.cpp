@@ -37,8 +37,8 @@ nlohmann::json row_json(const ComparedRow& row) {
 
 // Where a side has fewer runs than a verdict wants.
 std::string runs_cell(const ComparedRow& row) {
-  constexpr std::size_t kUsual = 5;
-  if (std::min(row.control_runs, row.treatment_runs) >= kUsual) return "";
+  constexpr std::size_t usual = 5;
+  if (std::min(row.control_runs, row.treatment_runs) >= usual) return "";
   return std::to_string(row.control_runs) + " and " + std::to_string(row.treatment_runs);
 }
 

@@ -7,11 +7,11 @@
 namespace nightjar::cli {
 namespace {
 
-constexpr std::array<std::string_view, 8> kPrecisions{"float32",  "float16",  "bfloat16", "amp",
-                                                      "amp_fp16", "amp_bf16", "quant",    "notset"};
-constexpr std::array<std::string_view, 2> kTasks{"training", "inference"};
-constexpr std::array<std::string_view, 2> kVariantKinds{"_performance", "_accuracy"};
-constexpr std::array<std::string_view, 4> kExpectedSuites{"torchbench", "huggingface",
+constexpr std::array<std::string_view, 8> precisions{"float32",  "float16",  "bfloat16", "amp",
+                                                     "amp_fp16", "amp_bf16", "quant",    "notset"};
+constexpr std::array<std::string_view, 2> tasks{"training", "inference"};
+constexpr std::array<std::string_view, 2> variant_kinds{"_performance", "_accuracy"};
+constexpr std::array<std::string_view, 4> expected_suites{"torchbench", "huggingface",
                                                           "timm_models", "timm"};
 
 // Takes `word` and the "_" behind it from the begin of `text`.
@@ -39,10 +39,10 @@ std::string_view alphanumeric(std::string_view text) {
 
 // All that follows a suite, where `text` holds it and nothing else; without its ending.
 std::optional<DynamoName> after_suite(std::string_view text) {
-  for (const std::string_view precision : kPrecisions) {
+  for (const std::string_view precision : precisions) {
     std::string_view rest = text;
     if (!take_word(rest, precision)) continue;
-    const std::string_view task = take_one(rest, kTasks), device = alphanumeric(rest);
+    const std::string_view task = take_one(rest, tasks), device = alphanumeric(rest);
     if (task.empty() || device.empty()) continue;
     rest.remove_prefix(device.size());
     if (!rest.empty() && (rest.size() < 2 || rest[0] != '_')) continue;
@@ -59,9 +59,9 @@ std::optional<DynamoName> after_suite(std::string_view text) {
 }  // namespace
 
 std::optional<DynamoName> dynamo_result_name(std::string_view stem) {
-  const auto kind = std::find_if(kVariantKinds.begin(), kVariantKinds.end(),
+  const auto kind = std::find_if(variant_kinds.begin(), variant_kinds.end(),
                                  [&](std::string_view one) { return stem.ends_with(one); });
-  if (kind == kVariantKinds.end()) return std::nullopt;
+  if (kind == variant_kinds.end()) return std::nullopt;
   stem.remove_suffix(kind->size());
   for (auto at = stem.find('_', 1); at < stem.size(); at = stem.find('_', at + 1)) {
     const std::string_view text = stem.substr(at + 1);
@@ -79,12 +79,12 @@ std::optional<DynamoName> dynamo_result_name(std::string_view stem) {
 }
 
 std::optional<DynamoName> dynamo_expected_name(std::string_view stem) {
-  for (const std::string_view task : kTasks) {
+  for (const std::string_view task : tasks) {
     if (!stem.ends_with("_" + std::string(task))) continue;
     const std::string_view named = stem.substr(0, stem.size() - task.size());  // with its last "_"
     for (auto at = named.find('_', 1); at < named.size(); at = named.find('_', at + 1)) {
       std::string_view rest = named.substr(at + 1);
-      const std::string_view suite = take_one(rest, kExpectedSuites);
+      const std::string_view suite = take_one(rest, expected_suites);
       if (suite.empty() || rest == "_") continue;
       const std::string between = rest.empty() ? "" : "_" + std::string(rest, 0, rest.size() - 1);
       return DynamoName{std::string(named.substr(0, at)) + between,

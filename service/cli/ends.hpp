@@ -10,7 +10,7 @@
 
 namespace nightjar::cli {
 
-inline constexpr double kConfidence = .95, kPower = .9;
+inline constexpr double confidence = .95, power = .9;
 
 // A location with the interval that its runs leave, where the service's Level is accepted.
 struct LevelEstimate {
@@ -26,7 +26,7 @@ std::optional<LevelEstimate> level_of(const std::vector<bisect::SearchRun>& runs
 std::optional<LevelEstimate> failure_rate_of(const std::vector<bisect::SearchRun>& runs, int first,
                                              int last);
 // The smallest failure rate that would have shown itself within `runs` runs, with probability
-// kPower.
+// power.
 double smallest_rate_seen(int runs);
 
 // In a search for failures both levels are rates, and `change` is not used.
@@ -34,7 +34,7 @@ struct Ends {
   LevelEstimate good, bad;
   bisect::Ratio change;  // after/before
   double smallest_seen =
-      1;  // the smallest change searched for that would have shown, with probability kPower
+      1;  // the smallest change searched for that would have shown, with probability power
 };
 
 // nullopt unless both ends have two runs. `seeks_less`: a change searched for is a ratio under 1.

@@ -21,8 +21,8 @@ ChildCounter::ChildCounter(CounterEvent event) {
   wanted.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
   wanted.disabled = wanted.inherit = wanted.enable_on_exec = 1;
   wanted.exclude_kernel = wanted.exclude_hv = 1;
-  constexpr int kThisThread = 0, kAnyCpu = -1, kNoGroup = -1;
-  const long fd = ::syscall(SYS_perf_event_open, &wanted, kThisThread, kAnyCpu, kNoGroup,
+  constexpr int this_thread = 0, any_cpu = -1, no_group = -1;
+  const long fd = ::syscall(SYS_perf_event_open, &wanted, this_thread, any_cpu, no_group,
                             static_cast<unsigned long>(PERF_FLAG_FD_CLOEXEC));
   if (fd < 0)
     problem_ = std::strerror(errno);

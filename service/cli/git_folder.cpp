@@ -12,9 +12,9 @@ namespace nightjar::cli {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kPattern = "git";      // in the root: what is copied
-constexpr const char* kObjects = "objects";  // in the root: what all copies share
-constexpr const char* kLfs = "lfs";          // in the root: the same of Git LFS
+constexpr const char* pattern = "git";             // in the root: what is copied
+constexpr const char* objects_folder = "objects";  // in the root: what all copies share
+constexpr const char* lfs_folder = "lfs";          // in the root: the same of Git LFS
 
 bool is_git_folder(const fs::path& folder) {
   return fs::exists(folder / "HEAD") && fs::is_directory(folder / "objects");
@@ -105,7 +105,8 @@ fs::path GitFolderPattern::lend_lfs(const fs::path& storage, const fs::path& nam
 }
 
 void GitFolderPattern::borrow(const GitFolders& source, const fs::path& name) {
-  const fs::path folder = root_ / kPattern / name, objects = root_ / kObjects / name / "objects";
+  const fs::path folder = root_ / pattern / name,
+                 objects = root_ / objects_folder / name / "objects";
   for (const char* made : {"refs", "info"}) fs::create_directories(folder / made);
   fs::create_directories(objects / "info");
   const std::vector<std::string> list{"config", "--list", "-z", "--includes"};
@@ -136,7 +137,7 @@ void GitFolderPattern::borrow(const GitFolders& source, const fs::path& name) {
   } else {
     std::ofstream(folder / "HEAD") << "ref: refs/heads/main\n";
   }
-  const fs::path lfs = root_ / kLfs;
+  const fs::path lfs = root_ / lfs_folder;
   std::ofstream(folder / "config") << config_text(own_settings({}, lfs));
   auto entries = carried(settings, parse_config(listing(folder, list)), source.base);
   name_an_origin(entries, source.base);
@@ -159,7 +160,7 @@ void GitFolderPattern::borrow_modules(const fs::path& modules, const fs::path& n
       borrow_modules(from, to);
       continue;
     }
-    if (!fs::exists(root_ / kPattern / to)) borrow({from, from, from}, to);
+    if (!fs::exists(root_ / pattern / to)) borrow({from, from, from}, to);
     borrow_modules(from / "modules", to / "modules");
   }
 }
@@ -171,14 +172,14 @@ void GitFolderPattern::borrow_embedded(const fs::path& tree) {
                               {"config", "-z", "--file", (tree / ".gitmodules").string(),
                                "--get-regexp", "^submodule\\..*\\.path$"},
                               Reach::reads, stop_);
-  constexpr std::size_t kBefore = std::string_view("submodule.").size();
-  constexpr std::size_t kAfter = std::string_view(".path").size();
+  constexpr std::size_t submodule_prefix = std::string_view("submodule.").size();
+  constexpr std::size_t after = std::string_view(".path").size();
   for (const auto& [key, path] : parse_config(listed.output)) {
-    const fs::path name = key.substr(kBefore, key.size() - kBefore - kAfter);
+    const fs::path name = key.substr(submodule_prefix, key.size() - submodule_prefix - after);
     const fs::path from = tree / path.value_or("") / ".git";
     const fs::path to = "modules" / name;
     if (!stays_below(name) || !stays_below(path.value_or("")) || !is_git_folder(from) ||
-        fs::exists(root_ / kPattern / to))
+        fs::exists(root_ / pattern / to))
       continue;
     borrow({from, from, from.parent_path()}, to);
     borrow_modules(from / "modules", to / "modules");
@@ -186,7 +187,7 @@ void GitFolderPattern::borrow_embedded(const fs::path& tree) {
 }
 
 void GitFolderPattern::copy_to(const fs::path& target, const std::string& commit) const {
-  fs::copy(root_ / kPattern, target, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+  fs::copy(root_ / pattern, target, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
   std::ofstream(target / "HEAD") << commit << "\n";
 }
 

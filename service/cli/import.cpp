@@ -21,8 +21,8 @@ namespace nightjar::cli {
 namespace {
 using nlohmann::json;
 
-constexpr std::size_t kValuesAtOnce = 10000;  // about a second of the service's writer
-constexpr std::size_t kLinesLeftOut = 20;
+constexpr std::size_t values_of_a_part = 10000;  // about a second of the service's writer
+constexpr std::size_t lines_left_out = 20;
 
 // A line every few seconds, so that short work says nothing.
 class ImportProgress {
@@ -87,7 +87,7 @@ std::map<std::string, Stored> send_all(const ImportOptions& options,
   Service service(options);
   ImportProgress progress;
   std::map<std::string, Stored> stored;
-  const auto batches = batches_of(nights, kValuesAtOnce);
+  const auto batches = batches_of(nights, values_of_a_part);
   for (std::size_t i = 0; i < batches.size(); ++i) {
     const json answer = service.send(batches[i]);
     Stored& sum = stored[batches[i].machine_class];
@@ -104,10 +104,11 @@ std::map<std::string, Stored> send_all(const ImportOptions& options,
 void print_faults(const Collection& all) {
   for (const auto& [place, why] : all.not_read)
     say(stderr, "nightjar: not read: %s: %s\n", place.c_str(), why.c_str());
-  for (std::size_t i = 0; i < all.left_out.size() && i < kLinesLeftOut; ++i)
+  for (std::size_t i = 0; i < all.left_out.size() && i < lines_left_out; ++i)
     say(stderr, "nightjar: left out: %s\n", all.left_out[i].c_str());
-  if (all.left_out.size() > kLinesLeftOut)
-    say(stderr, "nightjar: left out: %zu more of this kind\n", all.left_out.size() - kLinesLeftOut);
+  if (all.left_out.size() > lines_left_out)
+    say(stderr, "nightjar: left out: %zu more of this kind\n",
+        all.left_out.size() - lines_left_out);
 }
 
 int sum_of(const std::map<std::string, int>& counts) {
@@ -118,14 +119,14 @@ int sum_of(const std::map<std::string, int>& counts) {
 
 // "3 'infra_error', 2 null or NaN", the most first.
 std::string counts_text(const std::map<std::string, int>& counts) {
-  constexpr std::size_t kShown = 8;
+  constexpr std::size_t most_shown = 8;
   std::vector<std::pair<int, std::string>> most;
   for (const auto& [what, count] : counts) most.emplace_back(-count, what);
   std::sort(most.begin(), most.end());
   std::string text;
-  for (std::size_t i = 0; i < most.size() && i < kShown; ++i)
+  for (std::size_t i = 0; i < most.size() && i < most_shown; ++i)
     text += (i > 0 ? ", " : "") + std::to_string(-most[i].first) + " " + most[i].second;
-  return most.size() > kShown ? text + ", ..." : text;
+  return most.size() > most_shown ? text + ", ..." : text;
 }
 
 const char* direction_text(Direction direction) {

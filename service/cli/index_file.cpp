@@ -6,9 +6,9 @@
 namespace nightjar::cli {
 namespace {
 
-constexpr std::size_t kStat = 40, kAlignment = 8;
-constexpr unsigned kExtended = 0x4000;      // in an entry's flags: 16 more follow
-constexpr unsigned kSkipWorkTree = 0x4000;  // in those
+constexpr std::size_t stat_bytes = 40, alignment = 8;
+constexpr unsigned extended = 0x4000;        // in an entry's flags: 16 more follow
+constexpr unsigned skip_work_tree = 0x4000;  // in those
 
 // Big-endian numbers and names, one after the other. Once something is missing it stays broken.
 class IndexBytes {
@@ -65,11 +65,11 @@ std::optional<std::string> missing_file(std::string_view bytes, const std::files
   std::string missing;
   for (std::uint32_t i = 0; i < count && !index.is_broken(); ++i) {
     const std::size_t begin = index.at();
-    index.take(kStat + hash_bytes);
+    index.take(stat_bytes + hash_bytes);
     const unsigned flags = index.number(2);
-    const bool is_left_out = (flags & kExtended) != 0 && (index.number(2) & kSkipWorkTree) != 0;
+    const bool is_left_out = (flags & extended) != 0 && (index.number(2) & skip_work_tree) != 0;
     const std::string name(index.name());
-    index.take(kAlignment - (index.at() - begin) % kAlignment);
+    index.take(alignment - (index.at() - begin) % alignment);
     if (name.empty()) return std::nullopt;
     if (missing.empty() && !is_left_out && !is_there(tree / name)) missing = name;
   }

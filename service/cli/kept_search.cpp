@@ -8,7 +8,7 @@
 namespace nightjar::cli {
 namespace {
 
-constexpr std::chrono::seconds kToDisk(1);
+constexpr std::chrono::seconds to_disk(1);
 
 std::size_t runs_in(const Progress& progress) {
   std::size_t runs = 0;
@@ -61,7 +61,7 @@ void KeptSearch::save(const SearchEnds& ends, const SavedSearch& search) {
 
 void KeptSearch::write() {
   const auto now = std::chrono::steady_clock::now();
-  const bool durably = now - written_ >= kToDisk;
+  const bool durably = now - written_ >= to_disk;
   save_progress(file_, name_, progress_, durably);
   is_kept_ = true;
   is_on_disk_ = durably;

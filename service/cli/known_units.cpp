@@ -10,7 +10,7 @@ namespace nightjar::cli {
 namespace {
 
 using enum Dimension;
-constexpr KnownUnit kKnownUnits[] = {
+constexpr KnownUnit unit_table[] = {
     {"ns", time, 1e-9},        {"us", time, 1e-6},       {"\xC2\xB5s", time, 1e-6},
     {"\xCE\xBCs", time, 1e-6}, {"ms", time, 1e-3},       {"s", time, 1},
     {"sec", time, 1},          {"min", time, 60},        {"h", time, 3600},
@@ -21,9 +21,9 @@ constexpr KnownUnit kKnownUnits[] = {
 }  // namespace
 
 std::optional<KnownUnit> known_unit(std::string_view name) {
-  const auto found = std::find_if(std::begin(kKnownUnits), std::end(kKnownUnits),
+  const auto found = std::find_if(std::begin(unit_table), std::end(unit_table),
                                   [&](const KnownUnit& unit) { return unit.name == name; });
-  return found == std::end(kKnownUnits) ? std::nullopt : std::optional(*found);
+  return found == std::end(unit_table) ? std::nullopt : std::optional(*found);
 }
 
 std::optional<double> Amount::in(std::string_view metric_unit) const {

@@ -340,7 +340,7 @@ struct Commands {
     const CLI::App* search_command = *versions_command ? versions_command : run_command;
     if (search_command->count("--direction") > 0) bisect.direction = direction;
     if (seeks_failures(bisect) && search_command->count("--threshold") == 0)
-      bisect.threshold = kLeastRiseOfFailures;
+      bisect.threshold = least_rise_of_failures;
     if (detect_command->count("--direction") > 0)
       detect.direction =
           direction == "higher" ? Direction::higher_is_better : Direction::lower_is_better;

@@ -19,15 +19,16 @@ namespace nightjar::cli {
 namespace {
 using nlohmann::json;
 
-constexpr std::size_t kShownOfLine = 80;
+constexpr std::size_t shown_of_line = 80;
 
 // White space around it does not count.
 std::string last_line_of(const std::string& output) {
-  constexpr const char* kSpace = " \t\r\n";
-  const auto end = output.find_last_not_of(kSpace);
+  constexpr const char* white_space = " \t\r\n";
+  const auto end = output.find_last_not_of(white_space);
   if (end == std::string::npos) return "";
   const auto newline = output.rfind('\n', end);
-  const auto begin = output.find_first_not_of(kSpace, newline == std::string::npos ? 0 : newline);
+  const auto begin =
+      output.find_first_not_of(white_space, newline == std::string::npos ? 0 : newline);
   return output.substr(begin, end + 1 - begin);
 }
 
@@ -42,8 +43,8 @@ Measured number_in(const std::string& line) {
   const bool whole = error == std::errc() && end == line.data() + line.size();
   if (line.empty()) return {{}, "printed nothing; its last line must be one number"};
   if (!whole)
-    return {{}, "printed " + visible(line, kShownOfLine) + "; its last line must be one number"};
-  if (auto problem = problem_of_number(value, line.substr(0, kShownOfLine)); !problem.empty())
+    return {{}, "printed " + visible(line, shown_of_line) + "; its last line must be one number"};
+  if (auto problem = problem_of_number(value, line.substr(0, shown_of_line)); !problem.empty())
     return {{}, std::move(problem)};
   return {{{"", "", Direction::unknown, value, ""}}, ""};
 }

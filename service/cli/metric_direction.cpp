@@ -13,60 +13,61 @@ namespace {
 using WordSet = std::set<std::string_view>;
 
 // Which word of a name says what. Names of parameters count too: batch_size is none to judge.
-const WordSet kTimeWords{"s",      "sec",     "secs",       "second",      "seconds",      "min",
+const WordSet time_words{"s",      "sec",     "secs",       "second",      "seconds",      "min",
                          "minute", "minutes", "hour",       "hours",       "ms",           "msec",
                          "msecs",  "millis",  "us",         "millisecond", "milliseconds", "usec",
                          "usecs",  "micros",  "ns",         "microsecond", "microseconds", "nsec",
                          "nsecs",  "nanos",   "nanosecond", "nanoseconds"};
 // What a rate may also be taken of: tokens per joule.
-const WordSet kSpent{"watt", "watts", "w", "joule", "joules", "j", "dollar", "usd", "kwh", "wh"};
+const WordSet spent{"watt", "watts", "w", "joule", "joules", "j", "dollar", "usd", "kwh", "wh"};
 // With seconds behind them these are rates: samples_sec.
-const WordSet kItems{"tokens", "tok",   "samples", "images",  "imgs",       "img",      "requests",
-                     "reqs",   "req",   "frames",  "queries", "iterations", "iters",    "it",
-                     "items",  "steps", "rows",    "words",   "records",    "examples", "ops"};
-const WordSet kRates{
+const WordSet item_words{"tokens",   "tok",      "samples", "images", "imgs",    "img",
+                         "requests", "reqs",     "req",     "frames", "queries", "iterations",
+                         "iters",    "it",       "items",   "steps",  "rows",    "words",
+                         "records",  "examples", "ops"};
+const WordSet rate_count{
     "throughput", "throughputs", "tput",     "goodput",   "bandwidth", "bw",    "flops", "mflops",
     "gflops",     "tflops",      "pflops",   "flop",      "mflop",     "gflop", "tflop", "tops",
     "iops",       "tps",         "qps",      "rps",       "fps",       "ips",   "sps",   "bps",
     "kbps",       "mbps",        "gbps",     "tbps",      "mibps",     "gibps", "mfu",   "hfu",
     "mbu",        "speedup",     "speedups", "framerate", "hitrate"};
 // Rates unless a cost follows: an accuracy is good, and accuracy_time is a time.
-const WordSet kMerits{"accuracy",    "acc",         "score",       "scores",    "efficiency",
-                      "speed",       "f1",          "auc",         "auroc",     "bleu",
-                      "rouge",       "psnr",        "ssim",        "recall",    "reward",
-                      "utilization", "utilisation", "util",        "hits",      "saved",
-                      "savings",     "gain",        "improvement", "occupancy", "quality"};
-// The same with one of kShares behind them: hit_rate.
-const WordSet kGood{"hit",    "pass",     "passed",      "success",    "acceptance",
-                    "accept", "accepted", "compression", "completion", "win"};
-const WordSet kShares{"rate", "ratio", "share", "fraction", "pct", "percent", "percentage"};
+const WordSet merits{"accuracy",    "acc",         "score",       "scores",    "efficiency",
+                     "speed",       "f1",          "auc",         "auroc",     "bleu",
+                     "rouge",       "psnr",        "ssim",        "recall",    "reward",
+                     "utilization", "utilisation", "util",        "hits",      "saved",
+                     "savings",     "gain",        "improvement", "occupancy", "quality"};
+// The same with one of shares behind them: hit_rate.
+const WordSet good_words{"hit",    "pass",     "passed",      "success",    "acceptance",
+                         "accept", "accepted", "compression", "completion", "win"};
+const WordSet shares{"rate", "ratio", "share", "fraction", "pct", "percent", "percentage"};
 // Less of these is better, even a second: errors_per_second.
-const WordSet kBad{"error",   "errors", "err",        "loss",      "losses",      "fail",
-                   "fails",   "failed", "failure",    "failures",  "miss",        "misses",
-                   "missed",  "drop",   "drops",      "dropped",   "slowdown",    "overhead",
-                   "stall",   "stalls", "timeouts",   "ppl",       "perplexity",  "wer",
-                   "cer",     "mse",    "rmse",       "mae",       "lag",         "jitter",
-                   "retries", "aborts", "faults",     "evictions", "preemptions", "violations",
-                   "leak",    "leaks",  "leaked",     "crashes",   "missrate",    "rejected",
-                   "penalty", "spills", "regressions"};
-const WordSet kCosts{
+const WordSet bad{"error",   "errors", "err",        "loss",      "losses",      "fail",
+                  "fails",   "failed", "failure",    "failures",  "miss",        "misses",
+                  "missed",  "drop",   "drops",      "dropped",   "slowdown",    "overhead",
+                  "stall",   "stalls", "timeouts",   "ppl",       "perplexity",  "wer",
+                  "cer",     "mse",    "rmse",       "mae",       "lag",         "jitter",
+                  "retries", "aborts", "faults",     "evictions", "preemptions", "violations",
+                  "leak",    "leaks",  "leaked",     "crashes",   "missrate",    "rejected",
+                  "penalty", "spills", "regressions"};
+const WordSet cost_words{
     "latency",      "latencies", "time",    "times",       "timing",     "duration", "durations",
     "elapsed",      "delay",     "wait",    "wall",        "walltime",   "runtime",  "cputime",
     "memory",       "mem",       "peakmem", "cmem",        "gmem",       "vram",     "rss",
     "maxrss",       "footprint", "usage",   "size",        "sizes",      "cycles",   "instruction",
     "instructions", "ttft",      "tpot",    "itl",         "e2el",       "energy",   "power",
     "cost",         "costs",     "allocs",  "allocations", "recompiles", "breaks"};
-const WordSet kSizes{"byte", "bytes", "kb", "mb", "gb", "tb", "kib", "mib", "gib", "tib"};
+const WordSet size_words{"byte", "bytes", "kb", "mb", "gb", "tb", "kib", "mib", "gib", "tib"};
 // Neither more nor less of these is better: how values spread, and what was asked for.
-const WordSet kNeither{"std",      "stdev",     "stddev",    "variance", "var",     "cv",
-                       "target",   "limit",     "threshold", "budget",   "timeout", "deadline",
-                       "baseline", "expected",  "timestamp", "free",     "avail",   "available",
-                       "seed",     "remaining", "requested"};
-const WordSet kSettingWords{"batch",  "world",  "vocab", "block",  "chunk",    "page",
+const WordSet neither{"std",      "stdev",     "stddev",    "variance", "var",     "cv",
+                      "target",   "limit",     "threshold", "budget",   "timeout", "deadline",
+                      "baseline", "expected",  "timestamp", "free",     "avail",   "available",
+                      "seed",     "remaining", "requested"};
+const WordSet setting_words{"batch",  "world",  "vocab", "block",  "chunk",    "page",
                             "tile",   "window", "input", "output", "sequence", "seq",
                             "hidden", "sample", "grid",  "group"};
 // Whose use is no good in itself.
-const WordSet kResources{"memory", "mem", "vram", "cache", "cpu", "disk", "swap", "ram"};
+const WordSet resources{"memory", "mem", "vram", "cache", "cpu", "disk", "swap", "ram"};
 
 bool is_alnum(char c) {
   return std::isalnum(static_cast<unsigned char>(c));
@@ -98,14 +99,14 @@ class NameReader {
 
   Direction direction() const {
     const auto cost_behind = [&](int at) {
-      return last(kCosts) > at || last(kBad) > at ? Direction::lower_is_better
-                                                  : Direction::higher_is_better;
+      return last(cost_words) > at || last(bad) > at ? Direction::lower_is_better
+                                                     : Direction::higher_is_better;
     };
-    if (last(kNeither) >= 0 || is_setting()) return Direction::unknown;
-    if (const int at = last(kRates); at >= 0) return cost_behind(at);
-    if (last(kBad) >= 0) return Direction::lower_is_better;
+    if (last(neither) >= 0 || is_setting()) return Direction::unknown;
+    if (const int at = last(rate_count); at >= 0) return cost_behind(at);
+    if (last(bad) >= 0) return Direction::lower_is_better;
     if (is_rate()) return Direction::higher_is_better;
-    if (const int at = std::max(last(kMerits), last_pair(kGood, kShares)); at >= 0)
+    if (const int at = std::max(last(merits), last_pair(good_words, shares)); at >= 0)
       return is_used_resource() ? Direction::unknown : cost_behind(at);
     return is_cost() ? Direction::lower_is_better : Direction::unknown;
   }
@@ -126,22 +127,22 @@ class NameReader {
     return std::max(at, -1);
   }
   bool is_rate() const {
-    return last_pair({"per"}, kTimeWords) >= 0 || last_pair({"per"}, kSpent) >= 0 ||
-           last_pair(kItems, {"s", "sec", "secs", "second", "seconds"}) >= 0;
+    return last_pair({"per"}, time_words) >= 0 || last_pair({"per"}, spent) >= 0 ||
+           last_pair(item_words, {"s", "sec", "secs", "second", "seconds"}) >= 0;
   }
   bool is_setting() const {
-    return last_pair(kSettingWords, {"size", "sizes"}) >= 0 ||
+    return last_pair(setting_words, {"size", "sizes"}) >= 0 ||
            last_pair({"start", "end"}, {"time"}) >= 0;
   }
   bool is_used_resource() const {
-    return last_pair(kResources, {"util", "utilization", "utilisation"}) >= 0;
+    return last_pair(resources, {"util", "utilization", "utilisation"}) >= 0;
   }
   // "min" is rather the least, and "s" a second only at the end and in "s/it".
   bool is_cost() const {
-    if (last(kCosts) >= 0 || last(kSizes) >= 0) return true;
+    if (last(cost_words) >= 0 || last(size_words) >= 0) return true;
     for (std::size_t i = 0; i < words_.size(); ++i) {
       const bool ends = i + 1 == words_.size() || words_[i + 1] == "per";
-      if (kTimeWords.contains(words_[i]) && words_[i] != "min" && (words_[i] != "s" || ends))
+      if (time_words.contains(words_[i]) && words_[i] != "min" && (words_[i] != "s" || ends))
         return true;
     }
     return false;

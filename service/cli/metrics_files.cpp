@@ -39,10 +39,10 @@ void add_cell_of(MetricsSide& side, const std::string& workload, const std::stri
 
 // An error's text may be a whole traceback, whose last line says most.
 std::string one_line(std::string text) {
-  constexpr std::size_t kMost = 160;
+  constexpr std::size_t most_allowed = 160;
   text.erase(text.find_last_not_of(" \t\r\n") + 1);
   text.erase(0, text.rfind('\n') + 1);
-  return text.size() > kMost ? text.substr(0, kMost) + "..." : text;
+  return text.size() > most_allowed ? text.substr(0, most_allowed) + "..." : text;
 }
 
 // TorchBench's test_bench writes "not_implemented" or an error's text in place of a number.
@@ -145,14 +145,14 @@ void add_benchmarks(MetricsSide& side, const BenchFile& file, bool are_runs) {
   }
 }
 
-constexpr std::size_t kFilesThatAreRuns = 5;
+constexpr std::size_t files_that_are_runs = 5;
 
 void add_file_to(MetricsSide& side, const std::filesystem::path& path, std::size_t files) {
   const std::string attempt = "cannot read the metrics file " + path.string();
   const std::string text = read_text(path);
   if (without_gz(path).extension() == ".csv") return add_dynamo(side, parse_csv(path, text));
   if (const auto file = read_bench_file(path, text))
-    return add_benchmarks(side, *file, files >= kFilesThatAreRuns);
+    return add_benchmarks(side, *file, files >= files_that_are_runs);
   const auto root = parse_foreign(json_of_python(text));
   if (root.is_discarded()) throw BadInput(attempt + ": it is not JSON");
   if (root.is_object() && root.contains("items")) {

@@ -22,7 +22,7 @@ namespace nightjar::cli {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t kLargestFile = 1u << 30;
+constexpr std::size_t largest_file = 1u << 30;
 
 // Models by group and name, and the groups of which speed-ups were read.
 struct Collected {
@@ -193,7 +193,7 @@ std::string whole_text(std::istream& in, const fs::path& file) {
   std::vector<char> part(1 << 20);
   while (in.read(part.data(), static_cast<std::streamsize>(part.size())) || in.gcount() > 0) {
     text.append(part.data(), static_cast<std::size_t>(in.gcount()));
-    if (text.size() > kLargestFile)
+    if (text.size() > largest_file)
       throw BadInput("cannot read " + file.string() + ": it has more than 1 GiB");
   }
   return text;
@@ -212,7 +212,7 @@ std::string read_text(const fs::path& file) {
   if (!in) refuse(std::generic_category().message(errno));
   std::string text = whole_text(in, file);
   try {
-    if (is_gzip(text)) text = from_gzip(text, kLargestFile);
+    if (is_gzip(text)) text = from_gzip(text, largest_file);
   } catch (const std::invalid_argument& problem) {
     refuse(problem.what());
   }

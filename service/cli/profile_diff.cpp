@@ -16,7 +16,7 @@
 namespace nightjar::cli {
 namespace {
 
-constexpr std::size_t kLongestOperator = 44;
+constexpr std::size_t longest_operator = 44;
 
 std::vector<Profile> read_profiles(const std::filesystem::path& file) {
   const std::string attempt = "cannot read the profile " + file.string() + ": ";
@@ -74,7 +74,8 @@ nlohmann::json diff_json(const bisect::ProfileDiff& diff) {
 std::string too_few(const bisect::ProfileDiff& diff) {
   if (diff.runs == 0) return "no run of one side saw the machine undisturbed: times say nothing";
   return std::to_string(diff.runs) + (diff.runs == 1 ? " run a side is" : " runs a side are") +
-         " too few to call anything clear; use at least " + std::to_string(bisect::kFewestRuns);
+         " too few to call anything clear; use at least " +
+         std::to_string(bisect::fewest_profiled_runs);
 }
 
 std::string diff_number(double value, int digits, const char* sign = "") {
@@ -110,8 +111,8 @@ std::vector<std::string> change_cells(const bisect::OperatorChange& change) {
   std::string kind(change.apart ? nightjar::name_of(change.kind) : "calls");
   if (change.apart && !change.clear) kind += "?";
   const double before = change.before.seconds * 1e3, after = change.after.seconds * 1e3;
-  const bool has_calls = change.name != bisect::kOutside;
-  return {name.substr(0, kLongestOperator), kind, from_to(before, after, 3),
+  const bool has_calls = change.name != bisect::outside_operators;
+  return {name.substr(0, longest_operator), kind, from_to(before, after, 3),
           diff_number(after - before, 3, "+"),
           has_calls ? from_to(change.before.calls, change.after.calls, 0) : ""};
 }
@@ -121,7 +122,7 @@ void print_diff(const bisect::ProfileDiff& diff) {
   say(stdout, "%s\n", diff.workload.c_str());
   say(stdout, "iteration %.3f -> %.3f ms (%+.1f %%)\n", diff.before.seconds * 1e3,
       diff.after.seconds * 1e3, diff.before.seconds > 0 ? 100 * whole / diff.before.seconds : 0);
-  if (diff.runs < bisect::kFewestRuns) say(stdout, "%s\n", too_few(diff).c_str());
+  if (diff.runs < bisect::fewest_profiled_runs) say(stdout, "%s\n", too_few(diff).c_str());
   if (diff.changes.empty() && diff.runs == 0) return print_memory(diff.memory);
   if (diff.changes.empty()) {
     say(stdout,
@@ -140,7 +141,7 @@ int profile_diff(const ProfileDiffOptions& options) {
   const auto diffs = differences(options);
   auto list = nlohmann::json::array();
   for (const auto& diff : diffs) {
-    if (options.json && diff.runs < bisect::kFewestRuns)
+    if (options.json && diff.runs < bisect::fewest_profiled_runs)
       say(stderr, "nightjar: %s: %s\n", diff.workload.c_str(), too_few(diff).c_str());
     if (options.json)
       list.push_back(diff_json(diff));

@@ -10,7 +10,7 @@
 namespace nightjar::cli {
 namespace {
 
-constexpr double kTimes = 3;  // from here on a factor reads better than per cent
+constexpr double times_from = 3;  // from here on a factor reads better than per cent
 
 std::string fixed(double value, int decimals) {
   char text[400];
@@ -60,7 +60,7 @@ std::string interval_text(double value, double low, double high) {
 
 std::string change_text(const bisect::Ratio& change) {
   if (change.low == 1 && change.high == 1) return "none";
-  if (change.ratio >= kTimes)
+  if (change.ratio >= times_from)
     return number_text(change.ratio) + " times as much (" + number_text(change.low) + " to " +
            number_text(change.high) + ")";
   const std::string text =

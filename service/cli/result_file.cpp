@@ -11,7 +11,7 @@ namespace nightjar::cli {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+constexpr std::size_t most_result_bytes = std::size_t{256} << 20;
 
 bool lies_below(const fs::path& folder, const fs::path& inner) {
   const auto relative = inner.lexically_relative(folder);
@@ -26,7 +26,7 @@ bool is_of_this_run(const fs::path& path) {
 
 ResultText text_of(const fs::path& path) {
   if (!fs::is_regular_file(path)) throw std::runtime_error("is no regular file");
-  auto text = read_file(path, kMostBytes);
+  auto text = read_file(path, most_result_bytes);
   if (!text) throw std::runtime_error("cannot be read, or is over 256 MiB");
   return {path, std::move(*text)};
 }

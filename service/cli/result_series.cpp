@@ -23,8 +23,8 @@ struct PlacedFile {
 };
 
 std::string position_name(const BenchFile& results, const fs::path& given) {
-  constexpr std::size_t kShown = 12;
-  if (!results.commit.empty()) return results.commit.substr(0, kShown);
+  constexpr std::size_t most_shown = 12;
+  if (!results.commit.empty()) return results.commit.substr(0, most_shown);
   return results.date ? to_rfc3339(*results.date) : given.string();
 }
 

@@ -14,13 +14,13 @@
 namespace nightjar::cli {
 namespace {
 
-constexpr std::string_view kMarkup = "&<\"";
+constexpr std::string_view markup = "&<\"";
 
-constexpr double kWidth = 880, kLeft = 64, kRight = 16;  // pixels
-constexpr double kRunsTop = 16, kRunsBottom = 236;       // where the numbers are
-constexpr double kBeliefTop = 272, kBeliefBottom = 372, kHeight = 400;
+constexpr double picture_width = 880, left = 64, right = 16;  // pixels
+constexpr double runs_top = 16, runs_bottom = 236;            // where the numbers are
+constexpr double belief_top = 272, belief_bottom = 372, picture_height = 400;
 
-constexpr const char* kStyle =
+constexpr const char* style_sheet =
     ":root{color-scheme:light dark;--page:#f6f7f9;--text:#1b2230;--soft:#566072;--line:#d9dde4;"
     "--point:#2456c4;--bad:#b3261e}@media(prefers-color-scheme:dark){:root{--page:#12151c;"
     "--text:#e7eaf0;--soft:#a3adbd;--line:#323a49;--point:#8db4ff;--bad:#ff9d94}}"
@@ -47,16 +47,16 @@ class SearchPicture {
   }
 
   std::string text() const {
-    std::string out = "<svg viewBox=\"0 0 " + px(kWidth) + " " + px(kHeight) +
-                      "\" role=\"img\" aria-label=\"Runs by commit, and the probability of a step "
-                      "at each\">" +
-                      axis(kRunsBottom) + axis(kBeliefBottom) +
-                      label(0, kRunsTop + 4, "start", number_text(high_)) +
-                      label(0, kRunsBottom, "start", number_text(low_)) +
-                      label(0, kBeliefTop + 4, "start", "100 %") +
-                      label(0, kBeliefBottom, "start", "0 %") +
-                      label(kLeft, kHeight - 8, "start", "good " + short_name(0)) +
-                      label(kWidth - kRight, kHeight - 8, "end", "bad " + short_name(last()));
+    std::string out =
+        "<svg viewBox=\"0 0 " + px(picture_width) + " " + px(picture_height) +
+        "\" role=\"img\" aria-label=\"Runs by commit, and the probability of a step "
+        "at each\">" +
+        axis(runs_bottom) + axis(belief_bottom) +
+        label(0, runs_top + 4, "start", number_text(high_)) +
+        label(0, runs_bottom, "start", number_text(low_)) +
+        label(0, belief_top + 4, "start", "100 %") + label(0, belief_bottom, "start", "0 %") +
+        label(left, picture_height - 8, "start", "good " + short_name(0)) +
+        label(picture_width - right, picture_height - 8, "end", "bad " + short_name(last()));
     for (const auto& run : page_.runs) out += point(run);
     for (const auto& cell : page_.belief.cells) out += bar(cell);
     return out + "</svg>";
@@ -69,19 +69,19 @@ class SearchPicture {
   }
   double x(double commit) const {
     const double all = static_cast<double>(std::max<std::size_t>(last(), 1));
-    return kLeft + (kWidth - kLeft - kRight) * commit / all;
+    return left + (picture_width - left - right) * commit / all;
   }
   double y(double value) const {
     const double share = high_ > low_ ? (value - low_) / (high_ - low_) : .5;
-    return kRunsBottom - (kRunsBottom - kRunsTop) * share;
+    return runs_bottom - (runs_bottom - runs_top) * share;
   }
   static std::string axis(double at) {
-    return "<line x1=\"" + px(kLeft) + "\" x2=\"" + px(kWidth - kRight) + "\" y1=\"" + px(at) +
+    return "<line x1=\"" + px(left) + "\" x2=\"" + px(picture_width - right) + "\" y1=\"" + px(at) +
            "\" y2=\"" + px(at) + "\"/>";
   }
   static std::string label(double at, double below, const char* anchor, const std::string& text) {
     return "<text x=\"" + px(at) + "\" y=\"" + px(below) + "\" text-anchor=\"" + anchor + "\">" +
-           with_entities(text, kMarkup) + "</text>";
+           with_entities(text, markup) + "</text>";
   }
   std::string point(const bisect::SearchRun& run) const {
     return "<circle cx=\"" + px(x(run.commit)) + "\" cy=\"" + px(y(run.value)) +
@@ -91,13 +91,13 @@ class SearchPicture {
   // A step at a commit lies between it and the one before.
   std::string bar(const bisect::CellMass& cell) const {
     const double begin = x(cell.first - 1), end = x(cell.last);
-    const double height = (kBeliefBottom - kBeliefTop) * cell.probability;
+    const double height = (belief_bottom - belief_top) * cell.probability;
     const std::string more = cell.last > cell.first
                                  ? " and " + std::to_string(cell.last - cell.first) + " after it"
                                  : "";
     char percent[16];
     std::snprintf(percent, sizeof percent, "%.0f %%", 100 * cell.probability);
-    return "<rect x=\"" + px(begin) + "\" y=\"" + px(kBeliefBottom - height) + "\" width=\"" +
+    return "<rect x=\"" + px(begin) + "\" y=\"" + px(belief_bottom - height) + "\" width=\"" +
            px(std::max(end - begin - 1, 2.)) + "\" height=\"" + px(height) + "\"><title>" +
            short_name(static_cast<std::size_t>(cell.first)) + more + ": " + percent +
            "</title></rect>";
@@ -123,12 +123,11 @@ std::string page_text(const SearchPage& page) {
          (is_done ? "" : "<meta http-equiv=\"refresh\" content=\"2\">") +
          "<meta name=\"viewport\" content=\"width=device-width\">"
          "<title>nightjar bisect run</title><style>" +
-         kStyle + "</style></head><body><h1>Which commit?</h1><p>" + state_line(page) +
-         "</p><pre>" + with_entities(page.measure, kMarkup) + "</pre>" +
-         SearchPicture(page).text() +
+         style_sheet + "</style></head><body><h1>Which commit?</h1><p>" + state_line(page) +
+         "</p><pre>" + with_entities(page.measure, markup) + "</pre>" + SearchPicture(page).text() +
          "<p>Above, each dot is a run of a commit. Below, a bar is the probability that a commit, "
          "or one of several, made a step.</p>" +
-         (is_done ? "<pre>" + with_entities(page.answer, kMarkup) + "</pre>" : "") +
+         (is_done ? "<pre>" + with_entities(page.answer, markup) + "</pre>" : "") +
          "</body></html>\n";
 }
 

@@ -24,7 +24,7 @@ json change_json(double ratio, double low, double high) {
 }
 
 // A failure rate often is 0 on one side, so a ratio would say nothing.
-const json kNoRatio{{"ratio", nullptr}, {"low", nullptr}, {"high", nullptr}};
+const json no_ratio{{"ratio", nullptr}, {"low", nullptr}, {"high", nullptr}};
 
 json steps_json(const std::vector<ReportedStep>& steps, bool of_failures) {
   json list = json::array();
@@ -40,7 +40,7 @@ json steps_json(const std::vector<ReportedStep>& steps, bool of_failures) {
          {"facts", facts},
          {"probability", step.named.probability},
          {"change",
-          of_failures ? kNoRatio : change_json(step.named.ratio, step.named.low, step.named.high)},
+          of_failures ? no_ratio : change_json(step.named.ratio, step.named.low, step.named.high)},
          {"before", level_json(step.before)},
          {"after", level_json(step.after)}});
   }
@@ -52,7 +52,7 @@ json ends_json(const std::optional<Ends>& ends, bool of_failures) {
   if (of_failures)
     return {{"good", level_json(ends->good)},
             {"bad", level_json(ends->bad)},
-            {"change", kNoRatio},
+            {"change", no_ratio},
             {"smallest_seen", nullptr},
             {"smallest_rate_seen", smallest_rate_seen(ends->bad.runs)}};
   return {{"good", level_json(ends->good)},

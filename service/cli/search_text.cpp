@@ -168,11 +168,11 @@ std::string without_runs(std::string rule, std::size_t runs) {
 
 // Lines of at most 100 columns, further ones indented.
 std::string wrapped(const std::string& text) {
-  constexpr std::size_t kColumns = 100;
+  constexpr std::size_t terminal_columns = 100;
   std::string out, line;
   std::istringstream words(text);
   for (std::string word; words >> word;) {
-    if (!line.empty() && line.size() + 1 + word.size() > kColumns) {
+    if (!line.empty() && line.size() + 1 + word.size() > terminal_columns) {
       out += line + "\n";
       line = "  " + word;
     } else {

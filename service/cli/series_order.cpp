@@ -61,11 +61,11 @@ bool take_prefix(std::string_view& text, std::string_view word) {
 
 // "rc1", "-alpha.2", ".dev20260820", ".post1".
 bool take_suffix(std::string_view& text, VersionKey& key) {
-  constexpr std::string_view kStages[][4] = {
+  constexpr std::string_view stages[][4] = {
       {"alpha", "a", "", ""}, {"beta", "b", "", ""}, {"preview", "rc", "pre", "c"}};
-  constexpr std::string_view kBetween = ".-_";
+  constexpr std::string_view version_separators = ".-_";
   const auto skip = [&] {
-    if (!text.empty() && kBetween.find(text.front()) != std::string_view::npos)
+    if (!text.empty() && version_separators.find(text.front()) != std::string_view::npos)
       text.remove_prefix(1);
   };
   const auto number = [&] {
@@ -82,7 +82,7 @@ bool take_suffix(std::string_view& text, VersionKey& key) {
     return true;
   }
   for (int stage = 0; stage < 3; ++stage)
-    for (const std::string_view word : kStages[stage])
+    for (const std::string_view word : stages[stage])
       if (!word.empty() && take_prefix(text, word)) {
         key.stage = stage;
         key.stage_number = number();

@@ -13,16 +13,16 @@
 namespace nightjar::cli {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-constexpr std::string_view kPositionNames[] = {"position", "commit", "sha",  "revision",  "version",
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+constexpr std::string_view position_names[] = {"position", "commit", "sha",  "revision",  "version",
                                                "tag",      "date",   "time", "timestamp", "build",
                                                "run",      "night",  "index"};
 
 std::string_view stripped(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r";
-  const auto first = text.find_first_not_of(kSpace);
+  constexpr std::string_view space = " \t\r";
+  const auto first = text.find_first_not_of(space);
   if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) + 1 - first);
+  return text.substr(first, text.find_last_not_of(space) + 1 - first);
 }
 
 std::string lower_case(std::string_view text) {
@@ -77,8 +77,8 @@ std::optional<SeriesColumns> columns_of(const Cells& header) {
   SeriesColumns columns{header.texts.size(), header.texts.size(), header.texts.size()};
   for (std::size_t i = 0; i < header.texts.size(); ++i) {
     const std::string name = lower_case(header.texts[i]);
-    const auto known = std::find(std::begin(kPositionNames), std::end(kPositionNames), name);
-    if (columns.position == columns.count && known != std::end(kPositionNames))
+    const auto known = std::find(std::begin(position_names), std::end(position_names), name);
+    if (columns.position == columns.count && known != std::end(position_names))
       columns.position = i;
     if (columns.value == columns.count && names_the_value(name)) columns.value = i;
   }
@@ -249,7 +249,7 @@ struct NumberedLine {
 };
 
 std::vector<NumberedLine> lines_of(std::string_view text) {
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   std::vector<NumberedLine> lines;
   for (int number = 1; !text.empty(); ++number) {
     const std::string_view line = text.substr(0, text.find('\n'));

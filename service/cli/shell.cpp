@@ -21,7 +21,7 @@ std::map<std::string, std::string> own_environment() {
 
 Ran run_command(const std::string& command, const WorkPlace& place, double timeout_seconds,
                 std::stop_token stop) {
-  constexpr std::int64_t kMostOutput = 16 << 20;
+  constexpr std::int64_t most_output = 16 << 20;
   runner::ProcessSpec spec;
   spec.command = {"sh", "-c", command};
   spec.output_is_protocol = true;  // apart from what it says on errors
@@ -29,7 +29,7 @@ Ran run_command(const std::string& command, const WorkPlace& place, double timeo
   for (const auto& [name, value] : place.variables) spec.environment[name] = value;
   spec.folder = place.folder;
   spec.timeout_seconds = timeout_seconds;
-  spec.output_bytes = spec.protocol_bytes = kMostOutput;
+  spec.output_bytes = spec.protocol_bytes = most_output;
   spec.processes = 1 << 16;
   spec.memory_group = false;
   Ran ran{

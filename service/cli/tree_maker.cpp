@@ -10,11 +10,11 @@ namespace nightjar::cli {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::uintmax_t kFullDisk = 16 << 20;  // bytes: with less left, the disk is to blame
+constexpr std::uintmax_t full_disk = 16 << 20;  // bytes: with less left, the disk is to blame
 
 // In each submodule. `git checkout`, which git calls for submodules, ends well even where it could
 // not write files; reading the tree again writes these, or fails.
-constexpr const char* kWholeSubmodule =
+constexpr const char* whole_submodule =
     "git config core.hooksPath /dev/null && git read-tree --reset -u HEAD && "
     "missing=$(git ls-files --deleted) && if test -n \"$missing\"; then "
     "echo \"files are missing: $missing\" >&2; exit 1; fi";
@@ -38,7 +38,7 @@ std::string TreeMaker::make(const std::string& commit, const fs::path& folder) {
   }
   std::string problem = fill(commit, folder);
   if (problem.empty()) return "";
-  if (fs::space(root_).available < kFullDisk)
+  if (fs::space(root_).available < full_disk)
     throw Broken("cannot make a work tree of " + commit.substr(0, 12) + ": the disk of " +
                  root_.parent_path().string() + " is full; TMPDIR names another place");
   std::error_code ignored;
@@ -88,7 +88,7 @@ std::string TreeMaker::fill_submodules(const fs::path& folder) {
   }
   if (!problem.empty()) return problem;
   const auto whole =
-      ask_git(place, {"submodule", "--quiet", "foreach", "--recursive", kWholeSubmodule},
+      ask_git(place, {"submodule", "--quiet", "foreach", "--recursive", whole_submodule},
               Reach::fetches, stop_);
   if (!whole.failure.empty()) return words_of(whole);
   pattern_->borrow_modules(folder / ".git/modules");

@@ -15,10 +15,10 @@ namespace nightjar::cli {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::chrono::hours kLongestInstall{2};
-constexpr std::size_t kMostVersions = 1000;
-constexpr std::size_t kMostSaid = 400;  // characters that are repeated of uv's
-constexpr const char* kNoSolution = "No solution found";
+constexpr std::chrono::hours longest_install{2};
+constexpr std::size_t most_versions = 1000;
+constexpr std::size_t most_said = 400;  // characters that are repeated of uv's
+constexpr const char* no_solution = "No solution found";
 
 // "numpy==2.2.0" -> "2.2.0"; empty for anything else.
 std::string pinned_version(const std::string& output) {
@@ -45,12 +45,12 @@ Uv::Said Uv::ask(std::vector<std::string> arguments) const {
   std::vector<std::string> environment;
   for (const auto& [name, value] : own_environment()) environment.push_back(name + "=" + value);
   const ChildOutcome ended =
-      run_guarded(arguments, environment, {kLongestInstall, kLongestInstall}, stop_);
+      run_guarded(arguments, environment, {longest_install, longest_install}, stop_);
   if (stop_.stop_requested()) throw runner::Stopped();
   if (ended.is_missing)
     throw Broken("cannot search versions: there is no program " + options_.program +
                  "; install uv, or name it by --uv");
-  return {ended.fine(), ended.output, "uv said: " + shortened(ended.failure("uv"), kMostSaid)};
+  return {ended.fine(), ended.output, "uv said: " + shortened(ended.failure("uv"), most_said)};
 }
 
 std::vector<std::string> Uv::with_index(std::vector<std::string> arguments) const {
@@ -83,7 +83,7 @@ std::string Uv::exact_version(const std::string& package, const std::string& ver
   const Said said = best_of(package + "==" + version, true);
   std::string exact = pinned_version(said.output);
   if (said.fine && !exact.empty()) return exact;
-  if (said.words.find(kNoSolution) != std::string::npos) throw BadInput(attempt + said.words);
+  if (said.words.find(no_solution) != std::string::npos) throw BadInput(attempt + said.words);
   throw Broken(attempt + said.words);
 }
 
@@ -96,17 +96,17 @@ std::vector<std::string> Uv::between(const std::string& package, const std::stri
   const auto but = [](const std::string& version) { return version + ",!=" + version; };
   const std::string from = package + ">=" + but(as_bound(above)) + ",<=";
   std::string bound = as_bound(below);
-  while (found.size() < kMostVersions) {
+  while (found.size() < most_versions) {
     const Said said = best_of(from + but(bound), options_.pre_releases);
     const std::string next = pinned_version(said.output);
-    if (!said.fine && said.words.find(kNoSolution) == std::string::npos)
+    if (!said.fine && said.words.find(no_solution) == std::string::npos)
       throw Broken("cannot list the versions of " + package + ": " + said.words);
     if (!said.fine || next.empty() || as_bound(next) == bound) return found;
     found.push_back(next);
     bound = as_bound(next);
   }
   throw BadInput("cannot search " + package + " from " + above + " to " + below + ": over " +
-                 std::to_string(kMostVersions) + " versions; choose closer ends");
+                 std::to_string(most_versions) + " versions; choose closer ends");
 }
 
 std::vector<std::string> Uv::versions(const std::string& package, const std::string& good,

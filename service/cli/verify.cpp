@@ -20,13 +20,13 @@ using evidence::Finding;
 using evidence::Verification;
 using nlohmann::json;
 
-constexpr const char* kDerived =
+constexpr const char* derived_fields =
     "commits, probability, ratio, workload, builds and state follow from verdicts and sessions";
-constexpr const char* kSealed =
+constexpr const char* sealed_fields =
     "no field was edited since the service wrote it; an editor could seal it again, so which "
     "commit "
     "each build is, times, settings, earlier levels and machine are only as good as their source";
-constexpr const char* kNotSealed =
+constexpr const char* not_sealed =
     "not bound: an earlier version wrote it without a seal, so nothing vouches for which commit "
     "each build is, times, settings, earlier levels and machine";
 
@@ -104,14 +104,14 @@ void print_text(const json& regression, const Verification& verified) {
   for (const Finding& finding : verified.verdicts)
     print_line(finding.stage, finding.verdict, finding.agrees, finding.why);
   const auto state = regression.at("state").get<std::string>();
-  if (verified.contradictions.empty()) print_line("statement", state, true, kDerived);
+  if (verified.contradictions.empty()) print_line("statement", state, true, derived_fields);
   for (const std::string& one : verified.contradictions) print_line("statement", state, false, one);
   for (const std::string& one : verified.seal.edited) print_line("seal", "broken", false, one);
   if (!verified.seal.edited.empty()) return;
   if (verified.seal.present)
-    print_line("seal", "whole", true, kSealed);
+    print_line("seal", "whole", true, sealed_fields);
   else
-    say(stdout, "%-12s  %-15s  %s\n", "seal", "none", kNotSealed);
+    say(stdout, "%-12s  %-15s  %s\n", "seal", "none", not_sealed);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace nightjar::cli {
 namespace fs = std::filesystem;
 namespace {
 
-const std::string kBroken = "it does not build: ";
+const std::string broken = "it does not build: ";
 
 // Where a build removed its .git, git must not find a repository around the work trees.
 std::string ceiling_above(const fs::path& folder) {
@@ -45,7 +45,7 @@ WorkPlace WorkTrees::work_of(const std::string& commit) const {
 std::string WorkTrees::build(const std::string& commit) {
   const Ran ran = run_command(options_.build, work_of(commit), options_.timeout_seconds, stop_);
   if (ran.process.stopped) throw runner::Stopped();
-  return ran.process.fine() ? "" : kBroken + ran.process.describe();
+  return ran.process.fine() ? "" : broken + ran.process.describe();
 }
 
 // One guarded family of processes for the whole round, whose members leave a status and the end of
@@ -71,7 +71,7 @@ done; wait)";
       one.exit_code = code;
     }
     one.output = read_file(folder_ / (commit + ".log")).value_or("");
-    made_[commit] = one.fine() ? "" : kBroken + one.describe();
+    made_[commit] = one.fine() ? "" : broken + one.describe();
   }
 }
 

@@ -36,7 +36,7 @@
 namespace nightjar::service {
 namespace {
 
-constexpr int kMostRounds = 50;  // of one tick; the next one goes on
+constexpr int most_rounds = 50;  // of one tick; the next one goes on
 
 template <class Step>
 bool attempt(EngineContext& context, const char* name, Step step) {
@@ -141,7 +141,7 @@ Ticked tick(EngineContext& context, bool surveyed, std::chrono::milliseconds tim
   });
   changed |= attempt(context, "queue", [&] { return watch_queue(context); });
   bool goes_on = true;
-  for (int rounds = 0; goes_on && rounds < kMostRounds; ++rounds) {
+  for (int rounds = 0; goes_on && rounds < most_rounds; ++rounds) {
     goes_on = round(context, surveyed);
     changed |= goes_on;
     if (goes_on && std::chrono::steady_clock::now() >= end) return {changed, true};

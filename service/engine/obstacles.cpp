@@ -15,7 +15,7 @@
 namespace nightjar::service {
 namespace {
 
-constexpr std::chrono::hours kRefusalIsTold{14 * 24};
+constexpr std::chrono::hours refusal_is_told{14 * 24};
 
 std::string joined(const std::vector<std::string>& texts) {
   std::string all;
@@ -141,7 +141,7 @@ NightFacts night_facts(const EngineView& view) {
   const auto live = live_runners(view);
   facts.now = view.clock.now();
   add_last_nights(view, by_variant);
-  facts.refused = storage::refused_messages(view.db, facts.now - kRefusalIsTold);
+  facts.refused = storage::refused_messages(view.db, facts.now - refusal_is_told);
   facts.runners = storage::count_runners(view.db);
   facts.live = static_cast<int>(live.size());
   std::map<const std::vector<std::string>*, bool> able;  // by what runners share

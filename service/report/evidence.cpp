@@ -137,7 +137,7 @@ std::string tested_section(const ReportInput& input, std::size_t limit) {
   std::vector<std::vector<std::string>> rows;
   // A slope's levels are shown as a ratio all the same: there is nothing else to show of them.
   const std::string& lead = input.series.front().metric;
-  const std::string metric = lead == kFailures ? lead : "latency";
+  const std::string metric = lead == failures_metric ? lead : "latency";
   for (std::size_t i = first; i < last; ++i) {
     const ReportTested& one = input.tested[i];
     std::string level =

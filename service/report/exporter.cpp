@@ -16,7 +16,7 @@
 namespace nightjar::service {
 namespace {
 
-constexpr std::size_t kMostRecords = 1000;
+constexpr std::size_t most_records = 1000;
 
 // KEY:SECRET or KEY:SECRET:SESSION, as AWS names them; only the last may have a colon.
 web::BucketLogin login_of(const ExportConfig& config) {
@@ -116,7 +116,7 @@ std::string verdict_records(const ReportInput& issue, const ExportConfig& config
   std::size_t records = 0;
   for (const ReportSeries& series : issue.series) {
     const auto name = WorkloadName::parse(series.workload);
-    if (!name || ++records > kMostRecords) continue;
+    if (!name || ++records > most_records) continue;
     BenchmarkRecord record = record_of(issue, series, *name, place);
     record.metadata = BenchmarkMetadata{
         seconds, "Nightjar verdict", config.repository, config.branch, seconds, issue.regression};

@@ -14,10 +14,10 @@
 namespace nightjar::service {
 namespace {
 
-constexpr std::size_t kOpenNames = 30;  // of a list that is not folded up
+constexpr std::size_t open_names = 30;  // of a list that is not folded up
 
 using NamePart = std::string_view (WorkloadName::*)() const;
-constexpr std::array<std::pair<const char*, NamePart>, 5> kParts{
+constexpr std::array<std::pair<const char*, NamePart>, 5> parts{
     {{"task", &WorkloadName::task},
      {"device", &WorkloadName::device},
      {"precision", &WorkloadName::precision},
@@ -69,7 +69,7 @@ std::string worse_list(const std::string& what, const std::vector<ReportExtent::
   if (worse.empty()) return {};
   const std::string head = "- " + what + " (" + std::to_string(worse.size()) + "): ";
   const std::string names = list_of(worse, metric, true, several_classes, limit);
-  if (worse.size() <= kOpenNames) return head + names + "\n";
+  if (worse.size() <= open_names) return head + names + "\n";
   std::vector<std::string> workloads;
   for (const ReportExtent::Other& one : worse) workloads.push_back(one.workload);
   return head + by_model(workloads) + "\n\n<details><summary>Their names</summary>\n\n" + names +
@@ -89,7 +89,7 @@ std::vector<ApartBy> what_sets_apart(const std::vector<std::string>& seen,
   std::set<std::string_view> models;
   for (const WorkloadName& name : affected) models.insert(name.model());
   std::vector<ApartBy> found;
-  for (const auto& [what, part] : kParts) {
+  for (const auto& [what, part] : parts) {
     ApartBy one{what, {}, {}};
     for (const WorkloadName& name : affected) one.seen.emplace((name.*part)());
     for (const WorkloadName& name : others)

@@ -24,7 +24,7 @@ constexpr int label_pages = 30;  // of 100 issues each
 constexpr int recent_pages = 3;
 constexpr int comment_pages = 100;
 constexpr std::size_t page_bytes = 32u << 20;  // a hundred texts of 64 KiB, with escapes
-constexpr int kMostHops = 3;                   // of a repository that was renamed and moved
+constexpr int most_hops = 3;                   // of a repository that was renamed and moved
 
 struct Answer {
   json body;
@@ -125,7 +125,7 @@ Outcome<Answer> GithubTracker::Impl::call(const std::string& method, const std::
   }
   auto result = client.send(request);
   // libcurl follows a GET by itself, and would make a GET of a POST.
-  for (int hops = 0; result && writes && hops < kMostHops; ++hops) {
+  for (int hops = 0; result && writes && hops < most_hops; ++hops) {
     const auto moved = moved_to(config.api, result.response->status, result.response->headers);
     if (!moved) break;
     request.url = *moved;

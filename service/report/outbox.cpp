@@ -22,7 +22,7 @@ std::optional<DueMessage> next_due(const storage::Database& db, Time now) {
 
 void note_attempt(storage::Transaction& transaction, OutboxMessage message, Time now) {
   constexpr std::chrono::seconds longest_attempt{60};
-  message.not_before = now + longest_attempt + kListsLag;
+  message.not_before = now + longest_attempt + lists_lag;
   storage::update_message(transaction, message);
 }
 

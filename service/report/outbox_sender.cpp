@@ -155,7 +155,7 @@ Sent OutboxSender::later(const OutboxMessage& message, const Transient& failure)
 // the tracker lists it at the latest.
 Sent OutboxSender::unsure(const OutboxMessage& message, const Transient& failure) const {
   Sent sent = later(message, failure);
-  sent.not_before = std::max(*sent.not_before, clock_.now() + kListsLag);
+  sent.not_before = std::max(*sent.not_before, clock_.now() + lists_lag);
   return sent;
 }
 

@@ -35,7 +35,7 @@ struct Sent {
 };
 
 // A tracker lists what was posted after this time at the latest.
-inline constexpr std::chrono::seconds kListsLag{60};
+inline constexpr std::chrono::seconds lists_lag{60};
 
 // Wait before attempt `attempts` + 1: 15 s doubled each time, an hour at most.
 std::chrono::seconds backoff(int attempts);

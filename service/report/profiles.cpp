@@ -17,7 +17,7 @@ std::string of_the_change(double share) {
 }
 
 std::string calls_of(const bisect::OperatorChange& one) {
-  if (one.name == bisect::kOutside) return "–";
+  if (one.name == bisect::outside_operators) return "–";
   char text[64];
   if (one.before.calls == one.after.calls)
     std::snprintf(text, sizeof text, "%.0f", one.after.calls);
@@ -67,7 +67,7 @@ std::string time_section(const bisect::ProfileDiff& diff, const TimeSection& sec
                            ", on the builds beside the culprit: " + before_and_after(section) +
                            ". ";
   const auto rows = clear_rows(section.operators, limit);
-  if (rows.empty() && section.runs < bisect::kFewestRuns)
+  if (rows.empty() && section.runs < bisect::fewest_profiled_runs)
     return text + "Of " + std::to_string(section.runs) +
            " runs a side nothing is known of single operators.\n";
   if (rows.empty()) return text + section.nowhere + "\n";

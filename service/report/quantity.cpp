@@ -58,8 +58,8 @@ std::string metric_title(std::string_view metric) {
 }
 
 std::string quantity(std::string_view metric, double value, double scale) {
-  if (metric == kFailures) {
-    const double share = (value - 1) / (kFailed - 1);
+  if (metric == failures_metric) {
+    const double share = (value - 1) / (exit_failed - 1);
     return share < .01   ? "passes"
            : share > .99 ? "fails"
                          : "fails in " + fixed(100 * share, 0) + " %";
@@ -89,7 +89,7 @@ std::string change_interval(double low, double high) {
 
 bool has_no_ratio(std::string_view metric) {
   const Metric* known = find_metric(metric);
-  return known && (known->repeatability == Repeatability::slope || metric == kFailures);
+  return known && (known->repeatability == Repeatability::slope || metric == failures_metric);
 }
 
 StepSize size_of_step(std::string_view metric, const StepSize& cost) {
@@ -99,7 +99,7 @@ StepSize size_of_step(std::string_view metric, const StepSize& cost) {
 }
 
 std::string change_of(std::string_view metric, double before, double after, double ratio) {
-  if (metric == kFailures) return quantity(metric, after);
+  if (metric == failures_metric) return quantity(metric, after);
   if (!has_no_ratio(metric)) return change(ratio);
   const std::string text = quantity(metric, after - before);
   return (text.starts_with('-') ? "" : "+") + text;

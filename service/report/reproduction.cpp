@@ -10,12 +10,12 @@
 namespace nightjar::service {
 namespace {
 
-constexpr double kUsualSeconds = 2;     // of measuring in a run, by default
-constexpr double kLeastSeconds = .001;  // what repeats without it needs no measuring time
+constexpr double usual_seconds = 2;               // of measuring in a run, by default
+constexpr double least_measuring_seconds = .001;  // what repeats without it needs no measuring time
 
 // Both sides take turns, so that a machine that is slow for a while is slow for both. Each turn
 // begins with a check of the environment, which costs more than a run: hence two runs a turn.
-constexpr int kRounds = 5, kRunsOfTurn = 2;
+constexpr int rounds = 5, runs_of_turn = 2;
 
 std::string figure(double value) {
   char text[32];
@@ -34,10 +34,10 @@ std::string python_of(const std::string& wheel) {
 // A run as the service measured it; `python` as the shell finds it.
 std::string measure(const ReportInput& input, const std::string& python, int runs) {
   const ReportSeries& lead = input.series.front();
-  const double seconds = is_steady(lead.metric) ? kLeastSeconds : input.run_seconds;
+  const double seconds = is_steady(lead.metric) ? least_measuring_seconds : input.run_seconds;
   std::string text = "nightjar-runner measure " + shell_word(lead.workload) + " --runs " +
                      std::to_string(runs) + " --python " + python + " --json";
-  if (seconds != kUsualSeconds) text += " --seconds " + figure(seconds);
+  if (seconds != usual_seconds) text += " --seconds " + figure(seconds);
   return text;
 }
 
@@ -53,7 +53,7 @@ std::string compare(const ReportInput& input, const std::string& before, const s
 // `first` and `second` print results to standard output.
 std::string in_turns(const std::string& before, const std::string& first, const std::string& after,
                      const std::string& second) {
-  return "for round in $(seq " + std::to_string(kRounds) + "); do\n  " + first + " >reproduce/" +
+  return "for round in $(seq " + std::to_string(rounds) + "); do\n  " + first + " >reproduce/" +
          before + "-$round.json\n  " + second + " >reproduce/" + after + "-$round.json\ndone\n";
 }
 
@@ -84,7 +84,7 @@ std::string both_ends(const ReportInput& input) {
                 shell_word(build.wheel) + "\n";
   }
   const auto measured = [&](const std::string& end) {
-    return "build/bin/" + measure(input, "reproduce/" + end + "/bin/python", kRunsOfTurn);
+    return "build/bin/" + measure(input, "reproduce/" + end + "/bin/python", runs_of_turn);
   };
   return commands + in_turns("old", measured("old"), "new", measured("new")) +
          compare(input, "old", "new");
@@ -128,7 +128,7 @@ std::string boundary(const ReportInput& input) {
   const std::string before = commits.front().sha.str() + "~1", after = commits.back().sha.str();
   const auto measured = [&](const std::string& side) {
     const std::string python = "reproduce/" + side + "-tree/.venv/bin/python";
-    return "build/bin/" + measure(input, python, kRunsOfTurn);
+    return "build/bin/" + measure(input, python, runs_of_turn);
   };
   return "git -C reproduce/pytorch worktree add --detach ../parent-tree " + before +
          "\ngit -C reproduce/pytorch worktree add --detach ../change-tree " + after +
@@ -138,15 +138,15 @@ std::string boundary(const ReportInput& input) {
          compare(input, "parent", "change");
 }
 
-constexpr const char* kNoWheels = "The wheels' addresses are not known any more.\n";
+constexpr const char* no_wheels = "The wheels' addresses are not known any more.\n";
 
 // A metric of which `nightjar bisect run` can be told in one positive number.
 bool can_be_searched(const std::string& metric) {
-  return !has_no_ratio(metric) && metric != kFailures;
+  return !has_no_ratio(metric) && metric != failures_metric;
 }
 
 // A run that never saw the machine undisturbed has no value and is repeated.
-constexpr int kTries = 5;
+constexpr int tries = 5;
 
 std::string search(const ReportInput& input) {
   const std::string& metric = input.series.front().metric;
@@ -157,7 +157,7 @@ std::string search(const ReportInput& input) {
       "[\\\"metrics\\\"][\\\"" +
       metric + "\\\"][\\\"location\\\"]; print(value or sys.exit(1))\"";
   const std::string measured =
-      "for try in $(seq " + std::to_string(kTries) + "); do \"$HERE/build/bin/\"" +
+      "for try in $(seq " + std::to_string(tries) + "); do \"$HERE/build/bin/\"" +
       measure(input, ".venv/bin/python", 1) + " | " + number + " && exit; done; exit 1";
   return "TMPDIR=$PWD/reproduce HERE=$PWD build/bin/nightjar bisect run --repo reproduce/pytorch "
          "\\\n"
@@ -190,11 +190,11 @@ Reproduction single_commits(const ReportInput& input) {
 // Gives the steps for a package other than PyTorch: its wheels are installed beside the PyTorch of
 // a Python, and its workload is defined in the operator's file alone.
 Reproduction beside_torch(const ReportInput& input) {
-  if (input.good.wheel.empty() || input.bad.wheel.empty()) return {{kNoWheels, ""}};
+  if (input.good.wheel.empty() || input.bad.wheel.empty()) return {{no_wheels, ""}};
   const auto measured = [&](const ReportBuild& build) {
     return "\"$PYTHON\" -m pip install --quiet --no-deps --force-reinstall " +
-           shell_word(build.wheel) + "\n  build/bin/" + measure(input, "\"$PYTHON\"", kRunsOfTurn) +
-           " --commands \"$COMMANDS\"";
+           shell_word(build.wheel) + "\n  build/bin/" +
+           measure(input, "\"$PYTHON\"", runs_of_turn) + " --commands \"$COMMANDS\"";
   };
   return {
       {"Type this in a checkout of Nightjar that `deploy/build` has made ready. `PYTHON` names a "
@@ -212,7 +212,7 @@ Reproduction beside_torch(const ReportInput& input) {
 Reproduction reproduction(const ReportInput& input) {
   if (input.package != "torch") return beside_torch(input);
   const std::string ends = both_ends(input);
-  if (ends.empty()) return {{kNoWheels, ""}};
+  if (ends.empty()) return {{no_wheels, ""}};
   const ReportSeries& lead = input.series.front();
   Reproduction steps{
       {"Type this in a checkout of Nightjar that `deploy/build` has made ready. Every build gets a "

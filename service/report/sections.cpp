@@ -41,7 +41,7 @@ std::string brief_workload(const std::string& workload) {
 }
 
 std::string brief_change(const ReportSeries& series) {
-  if (series.metric == kFailures) return quantity(series.metric, series.after);
+  if (series.metric == failures_metric) return quantity(series.metric, series.after);
   return metric_title(series.metric) + " " +
          change_of(series.metric, series.before, series.after, series.ratio);
 }

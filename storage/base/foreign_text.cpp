@@ -56,7 +56,7 @@ struct PointRange {
 // from people that programs read: Default_Ignorable_Code_Point of DerivedCoreProperties.txt in
 // Unicode 16.0, blank symbols, notes between lines, and private use and noncharacters. The last two
 // of each plane are noncharacters, too. The joiners 200C and 200D are not among them.
-constexpr std::array<PointRange, 23> kInvisible{
+constexpr std::array<PointRange, 23> invisible{
     {{0xAD, 0xAD},       {0x34F, 0x34F},     {0x61C, 0x61C},     {0x115F, 0x1160},
      {0x17B4, 0x17B5},   {0x180B, 0x180F},   {0x200B, 0x200B},   {0x200E, 0x200F},
      {0x2060, 0x206F},   {0x2800, 0x2800},   {0x3164, 0x3164},   {0xE000, 0xF8FF},
@@ -65,9 +65,9 @@ constexpr std::array<PointRange, 23> kInvisible{
      {0x1D159, 0x1D159}, {0x1D173, 0x1D17A}, {0xE0000, 0x10FFFF}}};
 
 bool is_invisible(char32_t point) {
-  if (point < kInvisible[0].first) return false;
+  if (point < invisible[0].first) return false;
   return (point & 0xFFFE) == 0xFFFE ||
-         std::any_of(kInvisible.begin(), kInvisible.end(), [&](const PointRange& range) {
+         std::any_of(invisible.begin(), invisible.end(), [&](const PointRange& range) {
            return point >= range.first && point <= range.last;
          });
 }

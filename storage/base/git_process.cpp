@@ -10,12 +10,12 @@
 namespace nightjar::git {
 namespace {
 
-constexpr std::string_view kFatal = "fatal: ";
-constexpr std::string_view kRedirect = "returned error: 30";  // and a digit
-constexpr std::size_t kSentence = 200;                        // characters that are kept of a line
+constexpr std::string_view fatal_prefix = "fatal: ";
+constexpr std::string_view redirect = "returned error: 30";  // and a digit
+constexpr std::size_t sentence = 200;                        // characters that are kept of a line
 
 // What `git rev-parse --local-env-vars` lists, of all versions; and what else moves git elsewhere.
-constexpr std::string_view kAboutRepository[] = {
+constexpr std::string_view about_repository[] = {
     "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT",
     "GIT_OBJECT_DIRECTORY", "GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE",
     "GIT_INDEX_FILE", "GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE", "GIT_PREFIX",
@@ -53,14 +53,14 @@ std::vector<std::string> git_options() {
 
 bool is_about_repository(std::string_view variable) {
   return variable.starts_with("GIT_CONFIG_KEY_") || variable.starts_with("GIT_CONFIG_VALUE_") ||
-         std::find(std::begin(kAboutRepository), std::end(kAboutRepository), variable) !=
-             std::end(kAboutRepository);
+         std::find(std::begin(about_repository), std::end(about_repository), variable) !=
+             std::end(about_repository);
 }
 
 void GitWords::hear(std::string_view line) {
-  if (line.starts_with(kFatal) && fatal_.empty()) {
-    fatal_ = with_cause(line.substr(kFatal.size()));
-    if (line.find(kRedirect) != line.npos)
+  if (line.starts_with(fatal_prefix) && fatal_.empty()) {
+    fatal_ = with_cause(line.substr(fatal_prefix.size()));
+    if (line.find(redirect) != line.npos)
       fatal_ += "; redirects are not followed, name the address that this one leads to";
   }
   last_ = line;
@@ -72,13 +72,13 @@ std::string GitWords::failure_of(const ChildOutcome& ended) const {
   if (WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 0) return "";
   if (!fatal_.empty()) return fatal_;
   return last_.empty() ? "git ended with status " + std::to_string(ended.status)
-                       : shortened(last_, kSentence);
+                       : shortened(last_, sentence);
 }
 
 // ssh and servers say why on the line before; progress has a percentage there.
 std::string GitWords::with_cause(std::string_view fatal) const {
   const bool cause = !last_.empty() && last_.find('%') == std::string::npos;
-  return (cause ? shortened(last_, kSentence) + "; " : "") + shortened(fatal, kSentence);
+  return (cause ? shortened(last_, sentence) + "; " : "") + shortened(fatal, sentence);
 }
 
 GitOutcome run_git(const GitCall& call, std::stop_token stop,

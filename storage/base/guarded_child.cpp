@@ -17,10 +17,10 @@
 namespace nightjar {
 namespace {
 using std::chrono::steady_clock;
-constexpr int kLookMilliseconds = 50;
-constexpr std::size_t kSaid = 2000;         // bytes of standard error that are kept, whole lines
-constexpr std::size_t kErrors = 64u << 20;  // bytes of standard error until it is killed
-constexpr int kDrains = 16;                 // what a pipe holds at most (1 MiB), in reads
+constexpr int look_milliseconds = 50;
+constexpr std::size_t most_said = 2000;    // bytes of standard error that are kept, whole lines
+constexpr std::size_t errors = 64u << 20;  // bytes of standard error until it is killed
+constexpr int drains = 16;                 // what a pipe holds at most (1 MiB), in reads
 
 std::string text(std::chrono::milliseconds limit) {
   return std::to_string(std::chrono::ceil<std::chrono::seconds>(limit).count()) + " s";
@@ -81,7 +81,7 @@ class Guard {
   bool step() {
     if (limits_.objection) outcome_.stopped = limits_.objection();
     pollfd ends[3] = {{out_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}, {ended_.get(), POLLIN, 0}};
-    ::poll(ends, 3, kLookMilliseconds);
+    ::poll(ends, 3, look_milliseconds);
     const auto now = steady_clock::now();
     const bool has_output = read_output(), has_errors = read_errors();
     if (has_output || has_errors) heard_ = now;
@@ -110,24 +110,24 @@ class Guard {
   bool read_errors() {
     const std::string_view got = take(err_, buffer_);
     error_bytes_ += got.size();
-    if (error_bytes_ > kErrors)
-      outcome_.stopped = "it wrote more than " + std::to_string(kErrors) + " bytes of messages";
+    if (error_bytes_ > errors)
+      outcome_.stopped = "it wrote more than " + std::to_string(errors) + " bytes of messages";
     lines_.take(got, [this](std::string_view line) { hear(line); });
     return !got.empty();
   }
 
   // What it had written when it ended. A process that left its group may go on writing.
   void drain() {
-    for (int i = 0; i < kDrains && outcome_.stopped.empty() && read_output(); ++i) {
+    for (int i = 0; i < drains && outcome_.stopped.empty() && read_output(); ++i) {
     }
-    for (int i = 0; i < kDrains && read_errors(); ++i) {
+    for (int i = 0; i < drains && read_errors(); ++i) {
     }
     lines_.finish([this](std::string_view line) { hear(line); });
   }
 
   void hear(std::string_view line) {
     std::string& said = outcome_.said;
-    if (said.size() < kSaid) said.append(said.empty() ? "" : " ").append(line);
+    if (said.size() < most_said) said.append(said.empty() ? "" : " ").append(line);
     if (line_) line_(line);
   }
 

@@ -10,7 +10,7 @@
 namespace nightjar::log {
 namespace {
 
-constexpr std::size_t kLongest = 8000;  // characters of a line
+constexpr std::size_t longest = 8000;  // characters of a line
 
 spdlog::level::level_enum level_of(Level level) {
   switch (level) {
@@ -46,7 +46,7 @@ void only(Level least) {
 void write(Level level, fmt::string_view format, fmt::format_args values) {
   if (!spdlog::should_log(level_of(level))) return;
   spdlog::default_logger_raw()->log(level_of(level),
-                                    shortened(fmt::vformat(format, values), kLongest));
+                                    shortened(fmt::vformat(format, values), longest));
 }
 
 }  // namespace nightjar::log

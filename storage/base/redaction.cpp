@@ -13,8 +13,8 @@
 namespace nightjar {
 namespace {
 
-constexpr std::string_view kAfterScheme = "://", kHidden = "***";
-constexpr std::size_t kShortest = 8;  // characters
+constexpr std::string_view after_scheme = "://", hidden = "***";
+constexpr std::size_t shortest = 8;  // characters
 
 struct Secrets {
   std::atomic<bool> any = false;
@@ -29,7 +29,7 @@ Secrets& secrets() {
 }
 
 void add(Secrets& to, std::string form) {
-  if (form.size() < kShortest || std::find(to.all.begin(), to.all.end(), form) != to.all.end())
+  if (form.size() < shortest || std::find(to.all.begin(), to.all.end(), form) != to.all.end())
     return;
   for (const char first : {form[0], '%', '\\'}) to.begins.set(static_cast<unsigned char>(first));
   to.all.push_back(std::move(form));
@@ -83,7 +83,7 @@ std::string_view authority_of(std::string_view rest) {
 }  // namespace
 
 void keep_secret(const std::string& secret) {
-  if (secret.size() < kShortest) return;
+  if (secret.size() < shortest) return;
   Secrets& known = secrets();
   const std::unique_lock lock(known.mutex);
   add(known, secret);
@@ -100,8 +100,8 @@ void keep_login(const std::string& user, const std::string& password) {
 }
 
 void keep_login_in(std::string_view url) {
-  const auto scheme = url.find(kAfterScheme);
-  url.remove_prefix(scheme == url.npos ? 0 : scheme + kAfterScheme.size());
+  const auto scheme = url.find(after_scheme);
+  url.remove_prefix(scheme == url.npos ? 0 : scheme + after_scheme.size());
   const std::string_view authority = authority_of(url);
   const auto user_ends = authority.rfind('@');
   if (user_ends == authority.npos) return;
@@ -124,7 +124,7 @@ std::string without_secrets(std::string text) {
     for (const std::string& secret : known.all)
       longest = std::max(longest, spelled(all.substr(i), secret));
     if (longest == 0) continue;
-    out.append(all.substr(copied, i - copied)).append(kHidden);
+    out.append(all.substr(copied, i - copied)).append(hidden);
     copied = i + longest;
     i = copied - 1;
   }
@@ -133,9 +133,9 @@ std::string without_secrets(std::string text) {
 
 std::string without_credentials(std::string_view text) {
   std::string out;
-  for (auto at = text.find(kAfterScheme); at != text.npos; at = text.find(kAfterScheme)) {
-    out += text.substr(0, at + kAfterScheme.size());
-    text.remove_prefix(at + kAfterScheme.size());
+  for (auto at = text.find(after_scheme); at != text.npos; at = text.find(after_scheme)) {
+    out += text.substr(0, at + after_scheme.size());
+    text.remove_prefix(at + after_scheme.size());
     const auto user_ends = authority_of(text).rfind('@');
     if (user_ends != text.npos) text.remove_prefix(user_ends + 1);
   }

@@ -46,7 +46,7 @@ void put_text(std::FILE* to, std::string_view text) {
 }
 
 std::string visible(std::string_view text, std::size_t characters) {
-  constexpr const char* kDigits = "0123456789abcdef";
+  constexpr const char* digits_of_hex = "0123456789abcdef";
   const auto is_plain = [](unsigned char c) { return c >= 0x20 && c != 0x7f; };
   const bool readable = valid_utf8(text) == text;
   std::string out;
@@ -55,7 +55,7 @@ std::string visible(std::string_view text, std::size_t characters) {
     if (is_plain(byte) && (readable || byte < 0x80))
       out += c;
     else
-      out += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+      out += {'\\', 'x', digits_of_hex[byte >> 4], digits_of_hex[byte & 15]};
   }
   return "'" + shortened(out, characters) + "'";
 }

@@ -15,15 +15,15 @@ namespace nightjar {
 
 namespace {
 
-constexpr std::size_t kLongestKey = 120, kLongestLine = 2000;  // characters of an error
-constexpr std::size_t kMostTold = 100;                         // errors of one file
+constexpr std::size_t longest_key = 120, longest_toml_line = 2000;  // characters of an error
+constexpr std::size_t most_told = 100;                              // errors of one file
 
 // Each line of it made harmless. An error about another file has several.
 std::string readable(std::string_view what) {
   std::string out;
   for (;;) {
     const auto end = std::min(what.find('\n'), what.size());
-    out += shortened(what.substr(0, end), kLongestLine);
+    out += shortened(what.substr(0, end), longest_toml_line);
     if (end == what.size()) return out;
     out += '\n';
     what.remove_prefix(end + 1);
@@ -41,7 +41,7 @@ struct TomlSource {
   void add(const toml::source_region& where, std::string_view key, std::string_view what) {
     const unsigned line = where.begin.line;
     problems.emplace_back(line, name + (line > 0 ? ":" + std::to_string(line) : "") + ": " +
-                                    (key.empty() ? "" : shortened(key, kLongestKey) + ": ") +
+                                    (key.empty() ? "" : shortened(key, longest_key) + ": ") +
                                     readable(what));
   }
   // Throws if there are any.
@@ -50,7 +50,7 @@ struct TomlSource {
     std::stable_sort(problems.begin(), problems.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     std::string all;
-    const auto told = std::min(problems.size(), kMostTold);
+    const auto told = std::min(problems.size(), most_told);
     for (std::size_t i = 0; i < told; ++i) all += (i > 0 ? "\n" : "") + problems[i].second;
     if (told < problems.size())
       all += "\n" + name + ": and " + std::to_string(problems.size() - told) + " more";
@@ -100,8 +100,8 @@ class NestingScan {
       if (c == '"' || c == '\'') skip_string(c);
       if (c == '[' || c == '{') ++open;
       if (c == ']' || c == '}') --open;
-      dots = c == '.' ? dots + 1 : kEndsKey.find(c) == kEndsKey.npos ? dots : 0;
-      if (open > kDeepest || dots > kDeepest)
+      dots = c == '.' ? dots + 1 : ends_key.find(c) == ends_key.npos ? dots : 0;
+      if (open > deepest || dots > deepest)
         return 1 + static_cast<unsigned>(
                        std::count(text_.begin(), text_.begin() + static_cast<long>(at_), '\n'));
     }
@@ -109,8 +109,8 @@ class NestingScan {
   }
 
  private:
-  static constexpr int kDeepest = 64;
-  static constexpr std::string_view kEndsKey = "=,[]{}\n#";
+  static constexpr int deepest = 64;
+  static constexpr std::string_view ends_key = "=,[]{}\n#";
 
   // Leaves at_ at the string's last character.
   void skip_string(char quote) {

@@ -10,8 +10,8 @@
 namespace nightjar {
 namespace {
 
-constexpr std::size_t kCells = 3, kLongestPath = 4096;
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::size_t cell_count = 3, longest_path = 4096;
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 [[noreturn]] void malformed(const std::string& path) {
   throw MalformedRecord("RECORD has a malformed line for '" + path.substr(0, 120) + "'");
@@ -35,7 +35,7 @@ std::string hash_in(std::string_view cell, const std::string& path) {
 
 // "./torch/a.py" and "torch\a.py" are "torch/a.py".
 std::string normal_path(std::string path) {
-  while (path.starts_with(kByteOrderMark)) path.erase(0, kByteOrderMark.size());
+  while (path.starts_with(byte_order_mark)) path.erase(0, byte_order_mark.size());
   std::replace(path.begin(), path.end(), '\\', '/');
   return std::filesystem::path(path).lexically_normal().generic_string();
 }
@@ -48,10 +48,10 @@ bool may_be_stale(const std::string& path) {
 
 Record parse_record(std::string_view text) {
   Record record;
-  csv_lines(text, kCells, [&](const CsvLine& cells) {
+  csv_lines(text, cell_count, [&](const CsvLine& cells) {
     // A line end inside of quotes is a quotation that was never closed.
     const std::string& path = cells.front();
-    if (cells.size() != kCells || path.size() > kLongestPath || record.size() >= kMostFiles ||
+    if (cells.size() != cell_count || path.size() > longest_path || record.size() >= most_files ||
         (path + cells[1] + cells[2]).find('\n') != std::string::npos)
       malformed(path);
     RecordEntry entry;

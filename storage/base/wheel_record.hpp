@@ -13,8 +13,8 @@
 namespace nightjar {
 
 // Bytes of the texts that describe a wheel. PyTorch's RECORD has 2 MB, and its METADATA 40 KB.
-constexpr std::size_t kMostRecord = 32u << 20, kMostMetadata = 8u << 20;
-constexpr std::size_t kMostFiles = 400'000;  // of a wheel
+constexpr std::size_t most_record = 32u << 20, most_metadata = 8u << 20;
+constexpr std::size_t most_files = 400'000;  // of a wheel
 
 struct FileContent {
   std::string sha256;  // hexadecimal

@@ -7,7 +7,7 @@
 namespace nightjar {
 namespace {
 
-constexpr std::size_t kLongestAddress = 2000;
+constexpr std::size_t longest_address = 2000;
 
 char lower_letter(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -43,7 +43,7 @@ bool may_stand_in_url(char c) {
 std::optional<Address> Address::parse(std::string_view text) {
   while (text.ends_with('/')) text.remove_suffix(1);
   const auto origin = origin_of(text);
-  const bool is_plain = text.size() <= kLongestAddress &&
+  const bool is_plain = text.size() <= longest_address &&
                         std::all_of(text.begin(), text.end(), may_stand_in_url) &&
                         text.find_first_of("?#@") == text.npos;
   if (!origin || !is_plain) return std::nullopt;

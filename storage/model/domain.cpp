@@ -8,9 +8,9 @@
 namespace nightjar {
 namespace {
 
-constexpr const char* kUnknownDomain = "unknown";
+constexpr const char* unknown_domain = "unknown";
 
-constexpr const char* kDomainTables[] = {
+constexpr const char* domain_tables[] = {
 #include "domains.inc"
 };
 
@@ -20,7 +20,7 @@ using DomainTable = std::map<std::string, std::string, std::less<>>;
 const DomainTable& domain_table() {
   static const DomainTable table = [] {
     DomainTable made;
-    for (const char* text : kDomainTables) {
+    for (const char* text : domain_tables) {
       const auto file = nlohmann::json::parse(text);
       for (const auto& [domain, models] : file.at("domains").items())
         for (const auto& model : models) made[model.get<std::string>()] = domain;
@@ -45,12 +45,12 @@ std::string domain_of(const WorkloadName& name) {
   for (const std::string_view model : {model_without_size(name), std::string_view("*")})
     if (const auto found = table.find(suite + std::string(model)); found != table.end())
       return found->second;
-  return kUnknownDomain;
+  return unknown_domain;
 }
 
 std::vector<std::string_view> domain_names() {
   return {"vision", "language", "speech",      "recommendation", "reinforcement learning",
-          "graphs", "other",    kUnknownDomain};
+          "graphs", "other",    unknown_domain};
 }
 
 bool matches(const WorkloadFilter& filter, const WorkloadName& name) {

@@ -26,10 +26,10 @@ nlohmann::json parse_foreign(std::string_view text) {
 
 nlohmann::json parse_foreign_or_throw(std::string_view text) {
   using nlohmann::json;
-  constexpr int kOther = 501;  // as the library numbers errors of users
+  constexpr int other = 501;  // as the library numbers errors of users
   if (is_nested_deeper(text))
     throw json::other_error::create(
-        kOther, "it is nested deeper than " + std::to_string(deepest_nesting) + " levels", nullptr);
+        other, "it is nested deeper than " + std::to_string(deepest_nesting) + " levels", nullptr);
   return json::parse(text);
 }
 

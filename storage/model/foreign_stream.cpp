@@ -9,7 +9,7 @@ using nlohmann::json;
 namespace {
 
 // What the library takes for a value in a list, and for a member of an object beside its name.
-constexpr std::size_t kValueBytes = 16, kMemberBytes = 80;
+constexpr std::size_t value_bytes = 16, member_bytes = 80;
 
 // The longest text between quotes, as it is written.
 std::size_t longest_text(std::string_view text) {
@@ -41,7 +41,7 @@ class StreamReader {
         begin(depth, event == Event::array_start);
         return true;
       case Event::key:
-        hold(kMemberBytes + parsed.get_ref<const std::string&>().size());
+        hold(member_bytes + parsed.get_ref<const std::string&>().size());
         path_.resize(depth);
         path_.back() = parsed.get_ref<const std::string&>();
         return true;
@@ -62,14 +62,14 @@ class StreamReader {
     path_.resize(depth);
     held_before_.resize(depth + 1);
     held_before_[depth] = held_;
-    hold(kValueBytes);
+    hold(value_bytes);
     if (list && (numbers_ = sink_.numbers(path_))) numbers_->clear();
     path_.emplace_back(list ? "*" : "");
   }
 
   bool value(const json& parsed) {
     if (!numbers_) {
-      hold(kValueBytes + (parsed.is_string() ? parsed.get_ref<const std::string&>().size() : 0));
+      hold(value_bytes + (parsed.is_string() ? parsed.get_ref<const std::string&>().size() : 0));
       return true;
     }
     if (!parsed.is_number()) refuse("a list of numbers holds something else");

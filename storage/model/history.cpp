@@ -52,7 +52,7 @@ std::optional<std::vector<int>> release_in_version(std::string_view version) {
 std::optional<std::string> future_in(const HistoryNight& night, Time now) {
   const auto built = time_in_version(night.version);
   const Time latest = std::max(night.measured_at, built.value_or(night.measured_at));
-  if (latest <= now + kClocksDiffer) return std::nullopt;
+  if (latest <= now + clocks_differ) return std::nullopt;
   return "its time or the date in its version, " + to_date(latest) + ", is yet to come";
 }
 

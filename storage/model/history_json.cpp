@@ -21,10 +21,10 @@ void check_value(const HistoryValue& value) {
       value.values.begin(), value.values.end(),
       [may_be_zero](double one) { return std::isfinite(one) && (may_be_zero || one > 0); });
   if (!fits) reject_json("in 'values': a value of " + value.metric + " must be above 0");
-  if (value.accuracy && value.metric != kFailures)
+  if (value.accuracy && value.metric != failures_metric)
     reject_json("in 'accuracy': only failures has it");
-  if (value.metric != kFailures || (value.accuracy && value.values.empty())) return;
-  if (value.values.size() != 1 || (value.values[0] != 1 && value.values[0] != kFailed))
+  if (value.metric != failures_metric || (value.accuracy && value.values.empty())) return;
+  if (value.values.size() != 1 || (value.values[0] != 1 && value.values[0] != exit_failed))
     reject_json("in 'values': failures has one value, 1 for a pass and 1.25 for a failure");
 }
 

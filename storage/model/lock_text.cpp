@@ -7,11 +7,11 @@
 namespace nightjar {
 namespace {
 
-constexpr std::size_t kLongestName = 200;
-constexpr std::size_t kLongestVersion = 100;
+constexpr std::size_t longest_name = 200;
+constexpr std::size_t longest_version = 100;
 // The last index that is asked; uv and pip call it the default.
-constexpr std::string_view kDefaultIndex = "--index-url ", kOtherIndex = "--extra-index-url ";
-constexpr std::string_view kHash = "--hash=sha256:";
+constexpr std::string_view default_index = "--index-url ", other_index = "--extra-index-url ";
+constexpr std::string_view hash_option = "--hash=sha256:";
 
 bool is_alphanumeric(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -40,8 +40,8 @@ bool take_hashes(std::string_view& text, PinnedPackage& package) {
     line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
     has_more = line.ends_with(" \\");
     if (has_more) line.remove_suffix(2);
-    if (!line.starts_with(kHash)) return false;
-    const auto hash = Sha256::parse(line.substr(kHash.size()));
+    if (!line.starts_with(hash_option)) return false;
+    const auto hash = Sha256::parse(line.substr(hash_option.size()));
     if (!hash) return false;
     package.hashes.push_back(*hash);
   }
@@ -51,14 +51,14 @@ bool take_hashes(std::string_view& text, PinnedPackage& package) {
 }  // namespace
 
 bool is_package_name(std::string_view text) {
-  return !text.empty() && text.size() <= kLongestName && is_alphanumeric(text.front()) &&
+  return !text.empty() && text.size() <= longest_name && is_alphanumeric(text.front()) &&
          is_alphanumeric(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
            return is_alphanumeric(c) || c == '-' || c == '_' || c == '.';
          });
 }
 
 bool is_package_version(std::string_view text) {
-  return !text.empty() && text.size() <= kLongestVersion && (is_alphanumeric(text.front())) &&
+  return !text.empty() && text.size() <= longest_version && (is_alphanumeric(text.front())) &&
          std::all_of(text.begin(), text.end(), [](char c) {
            return is_alphanumeric(c) || std::string_view(".+!-_").find(c) != std::string_view::npos;
          });
@@ -70,10 +70,10 @@ std::optional<LockText> parse_lock_text(std::string_view text) {
   while (!text.empty()) {
     const std::string_view line = line_of(text);
     if (line.empty()) continue;
-    const bool is_default = line.starts_with(kDefaultIndex);
-    if (is_default || line.starts_with(kOtherIndex)) {
+    const bool is_default = line.starts_with(default_index);
+    if (is_default || line.starts_with(other_index)) {
       const auto index =
-          Address::parse(line.substr((is_default ? kDefaultIndex : kOtherIndex).size()));
+          Address::parse(line.substr((is_default ? default_index : other_index).size()));
       if (!index || (is_default && last_index)) return std::nullopt;
       if (is_default)
         last_index = index->text();
@@ -93,9 +93,9 @@ std::optional<LockText> parse_lock_text(std::string_view text) {
 std::string text_of(const LockText& lock) {
   std::string text;
   if (!lock.indexes.empty()) {
-    text.append(kDefaultIndex).append(lock.indexes.back()).append("\n");
+    text.append(default_index).append(lock.indexes.back()).append("\n");
     for (std::size_t i = 0; i + 1 < lock.indexes.size(); ++i)
-      text.append(kOtherIndex).append(lock.indexes[i]).append("\n");
+      text.append(other_index).append(lock.indexes[i]).append("\n");
     text += "\n";
   }
   return text + packages_text(lock);
@@ -106,7 +106,7 @@ std::string packages_text(const LockText& lock) {
   for (const PinnedPackage& pinned : lock.packages) {
     text += pinned.package.name + "==" + pinned.package.version;
     for (const Sha256& hash : pinned.hashes)
-      text.append(" \\\n    ").append(kHash).append(hash.str());
+      text.append(" \\\n    ").append(hash_option).append(hash.str());
     text += "\n";
   }
   return text;

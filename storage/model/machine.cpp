@@ -9,11 +9,11 @@ namespace nightjar {
 namespace {
 
 // In the order of the alphabet, as the lines of a class are.
-constexpr std::array<std::string_view, 6> kOfClass{"arch",      "cpu_count", "cpu_model",
+constexpr std::array<std::string_view, 6> of_class{"arch",      "cpu_count", "cpu_model",
                                                    "cpu_quota", "gpu",       "memory_bytes"};
 
 bool makes_class(const std::string& name) {
-  return std::find(kOfClass.begin(), kOfClass.end(), name) != kOfClass.end();
+  return std::find(of_class.begin(), of_class.end(), name) != of_class.end();
 }
 
 // Packages are listed in full, so that one that is missing is not there.

@@ -13,7 +13,7 @@ namespace {
 using PerIteration = std::vector<double>;
 
 // The field's name and where its bytes are, for reading and writing alike.
-constexpr std::pair<const char*, std::int64_t MemorySplit::*> kMemoryParts[] = {
+constexpr std::pair<const char*, std::int64_t MemorySplit::*> memory_parts[] = {
     {"peak", &MemorySplit::peak},
     {"parameters", &MemorySplit::parameters},
     {"buffers", &MemorySplit::buffers},
@@ -32,7 +32,7 @@ bool came_later(std::int64_t MemorySplit::*part) {
          part == &MemorySplit::outside_tensors;
 }
 
-constexpr std::pair<const char*, PerIteration ProfileRun::*> kRunLists[] = {
+constexpr std::pair<const char*, PerIteration ProfileRun::*> run_lists[] = {
     {"iteration_seconds", &ProfileRun::iteration_seconds},
     {"outside_seconds", &ProfileRun::outside_seconds},
     {"slowdown", &ProfileRun::slowdown},
@@ -50,7 +50,7 @@ std::string profile_text(const json& in, const char* name) {
 
 json json_of(const MemorySplit& split) {
   json out = json::object();
-  for (const auto& [name, part] : kMemoryParts) out[name] = split.*part;
+  for (const auto& [name, part] : memory_parts) out[name] = split.*part;
   out["holders"] = json::object();
   for (const auto& [name, held] : split.holders)
     out["holders"][name] = {{"bytes", held.bytes},
@@ -62,7 +62,7 @@ json json_of(const MemorySplit& split) {
 
 json json_of(const ProfileRun& run) {
   json out{{"plain_seconds", run.plain_seconds}};
-  for (const auto& [name, list] : kRunLists) out[name] = run.*list;
+  for (const auto& [name, list] : run_lists) out[name] = run.*list;
   return out;
 }
 
@@ -100,7 +100,7 @@ std::map<std::string, HeldTensors> holders_in(const json& in) {
 ProfileRun profile_run(const json& in) {
   ProfileRun run;
   run.plain_seconds = field<double>(in, "plain_seconds");
-  for (const auto& [name, list] : kRunLists) run.*list = field<PerIteration>(in, name);
+  for (const auto& [name, list] : run_lists) run.*list = field<PerIteration>(in, name);
   const std::size_t count = run.iteration_seconds.size();
   if (run.outside_seconds.size() != count || run.slowdown.size() != count)
     reject_json("a run's lists differ in length");
@@ -162,7 +162,7 @@ OperatorProfile& operator_of(Profile& profile, const OperatorProfile& like) {
 
 std::vector<std::pair<std::string, std::int64_t>> parts_of(const MemorySplit& split) {
   std::vector<std::pair<std::string, std::int64_t>> parts;
-  for (const auto& [name, part] : kMemoryParts)
+  for (const auto& [name, part] : memory_parts)
     if (part != &MemorySplit::gradients_made && (!came_later(part) || split.*part > 0))
       parts.emplace_back(name, split.*part);
   for (auto& [name, bytes] : parts) std::replace(name.begin(), name.end(), '_', ' ');
@@ -221,7 +221,7 @@ void from_json(const json& in, Ceilings& ceilings) {
 }
 
 void from_json(const json& in, MemorySplit& split) {
-  for (const auto& [name, part] : kMemoryParts)
+  for (const auto& [name, part] : memory_parts)
     if (!came_later(part) || in.contains(name)) split.*part = field<std::int64_t>(in, name);
   // One version wrote it as "other_alive", with the holders' bytes alone.
   if (in.contains("other_alive"))

@@ -11,11 +11,12 @@
 namespace nightjar {
 namespace {
 
-constexpr double kWaited = 0.01;  // share of its time that an undisturbed iteration waits at most
-constexpr std::size_t kEnough = 5;
+constexpr double least_waited =
+    0.01;  // share of its time that an undisturbed iteration waits at most
+constexpr std::size_t enough = 5;
 
-constexpr double kDecile = 0.1;
-constexpr double kSmallestSum = 1e-9;  // a checksum of 0 is compared with this share of it
+constexpr double decile_share = 0.1;
+constexpr double smallest_sum = 1e-9;  // a checksum of 0 is compared with this share of it
 
 // Between the two order statistics next to it, as numpy has it.
 double quantile(std::vector<double> values, double share) {
@@ -47,7 +48,7 @@ std::optional<double> decile_of(const std::vector<double>& seconds,
                                 const std::vector<double>& slowdown) {
   std::vector<double> kept = undisturbed(seconds, waits, slowdown);
   if (kept.empty()) return std::nullopt;
-  return quantile(std::move(kept), kDecile);
+  return quantile(std::move(kept), decile_share);
 }
 
 }  // namespace
@@ -60,11 +61,11 @@ std::vector<double> undisturbed(const std::vector<double>& seconds,
   std::vector<double> kept;
   kept.reserve(seconds.size());
   for (std::size_t i = 0; i < seconds.size(); ++i) {
-    const bool waited = waited_known && waits[i] > kWaited * seconds[i];
-    const bool slowed = probed && slowdown[i] > kUndisturbedSlowdown;
+    const bool waited = waited_known && waits[i] > least_waited * seconds[i];
+    const bool slowed = probed && slowdown[i] > undisturbed_slowdown;
     if (std::isfinite(seconds[i]) && !waited && !slowed) kept.push_back(seconds[i]);
   }
-  if (kept.size() >= kEnough) return kept;
+  if (kept.size() >= enough) return kept;
   std::vector<double> finite = finite_of(seconds);
   if (kept.size() * 2 >= finite.size()) return kept;
   return probed ? std::vector<double>{} : finite;
@@ -115,13 +116,13 @@ bool gives_another_result(const RunResult& run) {
   if (run.status != RunStatus::measured || !run.checksum || !run.expected) return false;
   const double expected = std::fabs(run.expected->checksum);
   return std::fabs(*run.checksum - run.expected->checksum) >
-         run.expected->tolerance * std::max(expected, kSmallestSum);
+         run.expected->tolerance * std::max(expected, smallest_sum);
 }
 
 std::optional<double> value_of(const RunResult& run, std::string_view metric) {
-  if (metric == kFailures && is_failure(run.status)) return kFailed;
+  if (metric == failures_metric && is_failure(run.status)) return exit_failed;
   if (run.status != RunStatus::measured) return std::nullopt;
-  if (metric == kFailures) return gives_another_result(run) ? kFailed : 1;
+  if (metric == failures_metric) return gives_another_result(run) ? exit_failed : 1;
   // A run has a few metrics, and is asked for all. To make a key of each took longer than to
   // compare.
   const auto found = std::find_if(run.samples.begin(), run.samples.end(),

@@ -12,13 +12,13 @@ namespace nightjar {
 
 // The slowdown up to which an iteration counts as undisturbed. The workloads' harness has twins of
 // this constant, in C++ and in Python; tests hold them equal.
-inline constexpr double kUndisturbedSlowdown = 1.25;
+inline constexpr double undisturbed_slowdown = 1.25;
 
 // Iterations of a run that are profiled for kernel_time, whose value is their median.
-inline constexpr int kKernelIterations = 10;
+inline constexpr int profiled_iterations = 10;
 
 // The iterations that count: those that waited for a CPU at most 1 % of their time and whose
-// slowdown is at most kUndisturbedSlowdown. Empty if these are fewer than five and fewer than half
+// slowdown is at most undisturbed_slowdown. Empty if these are fewer than five and fewer than half
 // of a run that was probed: it never saw the machine undisturbed. A run that was not probed counts
 // as a whole then. `waits` and `slowdown` are left alone unless they go with `seconds` one by one.
 std::vector<double> undisturbed(const std::vector<double>& seconds,

@@ -29,7 +29,7 @@ Time nearest_time(Duration since_epoch) {
 }
 
 // How far ahead of ours the clock of others may be: theirs may be in another time zone.
-inline constexpr std::chrono::days kClocksDiffer{1};
+inline constexpr std::chrono::days clocks_differ{1};
 
 std::int64_t to_us(Time time);
 Time from_us(std::int64_t microseconds);

@@ -5,7 +5,7 @@
 
 namespace nightjar {
 namespace {
-constexpr int kParts = 7;
+constexpr int parts = 7;
 
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -20,9 +20,9 @@ bool is_batch(std::string_view text) {
 }  // namespace
 
 std::optional<WorkloadName> WorkloadName::parse(std::string_view text) {
-  if (std::count(text.begin(), text.end(), '/') != kParts - 1) return std::nullopt;
+  if (std::count(text.begin(), text.end(), '/') != parts - 1) return std::nullopt;
   WorkloadName name(text);
-  for (int i = 0; i < kParts; ++i) {
+  for (int i = 0; i < parts; ++i) {
     const auto part = name.part(i);
     if (part.empty() || !std::all_of(part.begin(), part.end(), is_word)) return std::nullopt;
   }

@@ -8,8 +8,8 @@
 namespace nightjar {
 namespace {
 
-constexpr std::array<std::string_view, 2> kSizes = {"paper", "small"};
-constexpr int kMostThreads = 1024;
+constexpr std::array<std::string_view, 2> sizes = {"paper", "small"};
+constexpr int most_threads = 1024;
 
 // Where the suffix "-tN" begins; the end of the text if it has none.
 std::size_t thread_suffix(std::string_view backend) {
@@ -23,7 +23,7 @@ std::size_t thread_suffix(std::string_view backend) {
 }  // namespace
 
 std::vector<std::string_view> model_sizes() {
-  return {kSizes.begin(), kSizes.end()};
+  return {sizes.begin(), sizes.end()};
 }
 
 std::optional<std::string_view> size_of(const WorkloadName& name) {
@@ -31,8 +31,8 @@ std::optional<std::string_view> size_of(const WorkloadName& name) {
   const auto dash = model.rfind('-');
   if (dash == std::string_view::npos || dash == 0) return std::nullopt;
   const auto last = model.substr(dash + 1);
-  return std::find(kSizes.begin(), kSizes.end(), last) == kSizes.end() ? std::nullopt
-                                                                       : std::optional(last);
+  return std::find(sizes.begin(), sizes.end(), last) == sizes.end() ? std::nullopt
+                                                                    : std::optional(last);
 }
 
 std::string_view model_without_size(const WorkloadName& name) {
@@ -47,7 +47,7 @@ std::optional<int> threads_of(const WorkloadName& name) {
   int threads = 0;
   const auto [end, error] =
       std::from_chars(backend.data() + at + 2, backend.data() + backend.size(), threads);
-  return error == std::errc() && threads <= kMostThreads ? std::optional(threads) : std::nullopt;
+  return error == std::errc() && threads <= most_threads ? std::optional(threads) : std::nullopt;
 }
 
 std::string_view compiler_of(const WorkloadName& name) {

@@ -8,8 +8,8 @@
 using namespace nightjar;
 
 namespace {
-constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
-constexpr double kEndless = std::numeric_limits<double>::infinity();
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double endless = std::numeric_limits<double>::infinity();
 }  // namespace
 
 TEST_CASE("A foreign number is an integer of ours only if it is whole and in range") {
@@ -17,7 +17,7 @@ TEST_CASE("A foreign number is an integer of ours only if it is whole and in ran
   CHECK(integer_in<int>(-0.0) == 0);
   CHECK(integer_in<int>(2147483647.0) == 2147483647);
   CHECK(integer_in<int>(-2147483648.0) == std::numeric_limits<int>::min());
-  for (const double bad : {1e10, -1e10, 2147483648.0, 3.5, 1e300, kNoNumber, kEndless, -kEndless})
+  for (const double bad : {1e10, -1e10, 2147483648.0, 3.5, 1e300, no_number, endless, -endless})
     CHECK(integer_in<int>(bad) == std::nullopt);
   CHECK(integer_in<int>(-1, 0) == std::nullopt);
   CHECK(integer_in<int>(11, 0, 10) == std::nullopt);
@@ -37,9 +37,9 @@ TEST_CASE("A clamped number is the nearest in range, without its fraction") {
   CHECK(clamped_integer<int>(3.9) == 3);
   CHECK(clamped_integer<int>(-3.9) == -3);
   CHECK(clamped_integer<int>(1e10) == std::numeric_limits<int>::max());
-  CHECK(clamped_integer<int>(-kEndless, -5) == -5);
-  CHECK(clamped_integer<int>(kEndless, 0, 7) == 7);
-  CHECK(clamped_integer<int>(kNoNumber, 0, 7) == 0);
+  CHECK(clamped_integer<int>(-endless, -5) == -5);
+  CHECK(clamped_integer<int>(endless, 0, 7) == 7);
+  CHECK(clamped_integer<int>(no_number, 0, 7) == 0);
   CHECK(clamped_integer<std::int64_t>(1e19) == std::numeric_limits<std::int64_t>::max());
   CHECK(clamped_integer<std::uint64_t>(-0.5) == 0);
 }

@@ -23,13 +23,13 @@ std::string said(const std::string& value) {
   return written(file);
 }
 
-const std::string kSteering = "a\x1b]8;;http://x\x1b\\b\r\nc\u202Ed|*e*";
+const std::string steering = "a\x1b]8;;http://x\x1b\\b\r\nc\u202Ed|*e*";
 
 }  // namespace
 
 TEST_CASE("A line says what it was given and steers no terminal") {
   CHECK(said("x") == "\nbegin x end\n");
-  CHECK(said("\n" + kSteering) == "\nbegin  a ]8;;http://x \\b  c d|*e* end\n");
+  CHECK(said("\n" + steering) == "\nbegin  a ]8;;http://x \\b  c d|*e* end\n");
   CHECK(shown_lines("one\n\ntw\x1bo\nrest\r") == "one\n\ntw o\nrest ");
 }
 
@@ -40,7 +40,7 @@ TEST_CASE("What programs read, too, has no control characters but line ends and 
 }
 
 TEST_CASE("A cell is shown as text, on a terminal and in Markdown") {
-  const TextTable table{{"name"}, {{kSteering}}, 1};
+  const TextTable table{{"name"}, {{steering}}, 1};
   CHECK(table_text(table, false) == "name\na ]8;;http://x \\b  c d|*e*\n");
   CHECK(table_text(table, true) ==
         "| name                             |\n|---|\n"

@@ -20,7 +20,7 @@ using nightjar::test::formatted;
 
 namespace {
 
-constexpr int kUsualRuns = 5, kHistory = 20, kLevels = 14;
+constexpr int usual_runs = 5, history = 20, nights_of_level = 14;
 
 // One series over many nights; night n measures build n.
 class Series {
@@ -81,8 +81,8 @@ std::vector<double> runs_of(Series& series, int count) {
 struct TrailingMedian : Detector {
   std::vector<double> levels;
   bool alarm(Series& series) override {
-    const double now = median(runs_of(series, kUsualRuns));
-    const std::size_t used = std::min<std::size_t>(levels.size(), kLevels);
+    const double now = median(runs_of(series, usual_runs));
+    const std::size_t used = std::min<std::size_t>(levels.size(), nights_of_level);
     const bool flagged = used > 0 && now / median(std::span(levels).last(used)) > 1.07;
     levels.push_back(now);
     return flagged;
@@ -93,7 +93,7 @@ struct TrailingMedian : Detector {
 struct OtavaLike : Detector {
   std::vector<double> levels;  // logs, since the last change
   bool alarm(Series& series) override {
-    levels.push_back(std::log(median(runs_of(series, kUsualRuns))));
+    levels.push_back(std::log(median(runs_of(series, usual_runs))));
     if (levels.size() > 50) levels.erase(levels.begin());
     for (std::size_t split = 3; split < levels.size(); ++split) {
       if (!differs(split)) continue;
@@ -125,11 +125,13 @@ struct TwoStages : Detector {
   std::vector<double> levels;               // newest first
   std::vector<std::vector<double>> builds;  // newest last
   bool alarm(Series& series) override {
-    const auto recent = std::span(builds).last(std::min<std::size_t>(builds.size(), kLevels));
+    const auto recent =
+        std::span(builds).last(std::min<std::size_t>(builds.size(), nights_of_level));
     const SeriesNoise noise = series_noise(recent);
     const DetectionPolicy policy = adapted({}, noise);
-    const auto tonight = runs_of(series, runs_a_night(noise.kind, kUsualRuns));
-    const auto trailing = std::span(levels).first(std::min<std::size_t>(levels.size(), kLevels));
+    const auto tonight = runs_of(series, runs_a_night(noise.kind, usual_runs));
+    const auto trailing =
+        std::span(levels).first(std::min<std::size_t>(levels.size(), nights_of_level));
     const Screen seen = screen(trailing, tonight, policy);
     builds.push_back(tonight);
     const bool suspect = seen.verdict == Screen::Verdict::suspect_worse;
@@ -168,12 +170,12 @@ Score play(double cv, double effect, int jobs) {
   for (int job = 0; job < jobs; ++job) {
     Series series(cv, static_cast<std::uint64_t>(job) * 2654435761u + 17);
     D detector;
-    for (int night = 0; night < kHistory; ++night) {
+    for (int night = 0; night < history; ++night) {
       series.next_night();
-      if (detector.alarm(series) && night >= kLevels) ++out.alarms;
-      quiet_nights += night >= kLevels;
+      if (detector.alarm(series) && night >= nights_of_level) ++out.alarms;
+      quiet_nights += night >= nights_of_level;
     }
-    extra += detector.extra_runs / kHistory;
+    extra += detector.extra_runs / history;
     series.next_night();
     series.step(effect);
     series.next_night();  // its build carries the step, the one before does not
@@ -185,7 +187,7 @@ Score play(double cv, double effect, int jobs) {
   return out;
 }
 
-constexpr double kNoises[] = {.01, .03, .05, .10};
+constexpr double noises[] = {.01, .03, .05, .10};
 
 // Returns the row of the document's table.
 template <class D>
@@ -195,15 +197,15 @@ std::string print(const char* name, int jobs) {
     line += formatted(format, value);
     plain += formatted(format, value);
   };
-  for (const double cv : kNoises) add(" %.2f", play<D>(cv, 0, jobs).alarms);
+  for (const double cv : noises) add(" %.2f", play<D>(cv, 0, jobs).alarms);
   for (const double effect : {.085, .10, .03}) {
     line += " |";
     plain += "  |";
-    for (const double cv : kNoises) add(" %.3f", play<D>(cv, effect, jobs / 2).first);
+    for (const double cv : noises) add(" %.3f", play<D>(cv, effect, jobs / 2).first);
   }
   line += " |";
   plain += "  |";
-  for (const double cv : kNoises) add(" %.2f", play<D>(cv, 0, jobs / 4).extra);
+  for (const double cv : noises) add(" %.2f", play<D>(cv, 0, jobs / 4).extra);
   std::printf("%s\n", plain.c_str());
   std::fflush(stdout);
   return line + " |\n";

@@ -34,7 +34,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int kRounds = 3;
+constexpr int rounds = 3;
 
 fs::path the_wheel(int argc, char** argv) {
   if (argc > 1) return fs::absolute(argv[1]);
@@ -140,8 +140,8 @@ int main(int argc, char** argv) try {
                     digest_of_file(file)};
   std::vector<Row> rows = {
       {"this runner", ours}, {"uv, byte code compiled", uv_compiling}, {"uv", uv}, {"pip", pip}};
-  for (int round = 1; round <= kRounds; ++round) {
-    std::fprintf(stderr, "round %d of %d:", round, kRounds);
+  for (int round = 1; round <= rounds; ++round) {
+    std::fprintf(stderr, "round %d of %d:", round, rounds);
     for (Row& row : rows) measure(row, wheel, served.path());
     std::fprintf(stderr, "\n");
   }

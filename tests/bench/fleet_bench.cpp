@@ -53,7 +53,7 @@ struct Rivals {
     if (!levels.empty()) out.fixed = now / median(levels) > 1.07;
     out.otava = otava(std::log(now));
     out.voting = out.fixed + out_of_quartiles(now) + differs_from_last(runs) >= 2;
-    push_newest(levels, now, kLevels);
+    push_newest(levels, now, nights_of_level);
     last.assign(runs.begin(), runs.end());
     return out;
   }
@@ -75,7 +75,7 @@ struct Rivals {
   }
   // As rustc-perf's: over the third quartile by three times the quartiles' distance.
   bool out_of_quartiles(double now) const {
-    if (levels.size() < kLevels) return false;
+    if (levels.size() < nights_of_level) return false;
     std::vector<double> sorted(levels);
     std::sort(sorted.begin(), sorted.end());
     const double low = sorted[sorted.size() / 4], high = sorted[sorted.size() * 3 / 4];
@@ -99,7 +99,7 @@ class Fleet {
  public:
   explicit Fleet(const Options& options)
       : random_(7),
-        machines_(static_cast<std::size_t>(std::max(1, options.series / kSeriesAMachine))) {
+        machines_(static_cast<std::size_t>(std::max(1, options.series / series_a_machine))) {
     for (int i = 0; i < options.series; ++i)
       series_.emplace_back(drawn_traits(random_, options.largest_layout),
                            static_cast<std::uint64_t>(i) * 2654435761u + 17);
@@ -119,7 +119,7 @@ class Fleet {
       watched.look(series, {}, tonight);
       if (counts) out.screened += static_cast<double>(watched.builds.front().size());
       const double before = rivals_[i].last.empty() ? 0 : rivals_[i].last.front();
-      const auto alarms = rivals_[i].judge(std::span(tonight).first(kUsualRuns));
+      const auto alarms = rivals_[i].judge(std::span(tonight).first(usual_runs));
       if (counts) {
         out.one_run += before > 0 && tonight.front() / before > 1.07;
         out.fixed += alarms.fixed;
@@ -223,7 +223,7 @@ std::string play(const Step& step, int jobs, int suspects) {
       if (night == 20) series.step(step.effect);
       series.next_night(machine);
       watched.look(series, step.policy, tonight);
-      alarms = rivals.judge(std::span(tonight).first(kUsualRuns));
+      alarms = rivals.judge(std::span(tonight).first(usual_runs));
       watched.learn();
       if (night < 20) watched.accept(watched.seen.level, series.build());
     }
@@ -307,7 +307,7 @@ std::string steps_table(const Tally& tally, const Options& options) {
 int main(int count, char** arguments) {
   const Options options = read_options(count, arguments);
   Fleet fleet(options);
-  for (int night = 0; night < kLevels; ++night) fleet.night(false);
+  for (int night = 0; night < nights_of_level; ++night) fleet.night(false);
   for (int night = 0; night < options.nights; ++night) fleet.night(true);
   const std::string table = fleet_table(fleet.tally, options) + steps_table(fleet.tally, options);
   std::fputs(table.c_str(), stdout);

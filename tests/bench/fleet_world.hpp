@@ -21,7 +21,7 @@ namespace nightjar::test {
 
 using namespace nightjar::bisect;
 
-inline constexpr int kUsualRuns = 5, kLevels = 14, kSeriesAMachine = 500;
+inline constexpr int usual_runs = 5, nights_of_level = 14, series_a_machine = 500;
 
 // What is measured of many real series, as points of its distribution.
 struct Quantile {
@@ -35,9 +35,9 @@ inline double drawn(std::span<const Quantile> points, double share) {
   return low * std::pow(high / low, (share - from) / (to - from));
 }
 // Quantiles of 435 series of a C++ database; the ends are assumed.
-inline constexpr Quantile kCv[] = {{0, .004},  {.25, .011}, {.5, .017}, {.75, .032},
-                                   {.9, .052}, {.95, .10},  {1, .20}};
-inline constexpr Quantile kOutliers[] = {{0, .001}, {.5, .008}, {.9, .05}, {1, .15}};
+inline constexpr Quantile spread_quantiles[] = {{0, .004},  {.25, .011}, {.5, .017}, {.75, .032},
+                                                {.9, .052}, {.95, .10},  {1, .20}};
+inline constexpr Quantile outlier_quantiles[] = {{0, .001}, {.5, .008}, {.9, .05}, {1, .15}};
 
 // A machine class. All its series share its nights.
 struct Machine {
@@ -58,12 +58,12 @@ struct SeriesTraits {
   bool neighbours = false;
 };
 
-inline constexpr double kLargestLayout = .0098;
+inline constexpr double largest_layout_effect = .0098;
 
 // What the benches are asked to play. Unknown options are left out.
 struct Options {
   int series = 5000, nights = 30, jobs = 1000;  // jobs: series with a step
-  double largest_layout = kLargestLayout;
+  double largest_layout = largest_layout_effect;
   std::string file;  // the document whose figures are to be these
 };
 inline Options read_options(int count, char** arguments) {
@@ -79,16 +79,16 @@ inline Options read_options(int count, char** arguments) {
   return options;
 }
 
-inline SeriesTraits drawn_traits(Random& random, double largest_layout = kLargestLayout) {
+inline SeriesTraits drawn_traits(Random& random, double largest_layout = largest_layout_effect) {
   const Quantile layouts[] = {{0, .0005},
                               {.5, .0023},
                               {.75, .0052},
-                              {.9, kLargestLayout},
-                              {1, std::max(kLargestLayout, largest_layout)}};
+                              {.9, largest_layout_effect},
+                              {1, std::max(largest_layout_effect, largest_layout)}};
   SeriesTraits traits;
-  traits.cv = drawn(kCv, random.uniform());
+  traits.cv = drawn(spread_quantiles, random.uniform());
   traits.layout = drawn(layouts, random.uniform());
-  traits.outliers = drawn(kOutliers, random.uniform());
+  traits.outliers = drawn(outlier_quantiles, random.uniform());
   traits.heavy = random.happens(.1);
   return traits;
 }
@@ -159,21 +159,21 @@ struct Watched {
   Screen seen;
 
   void look(Series& series, const DetectionPolicy& configured, std::vector<double>& tonight) {
-    const int runs = runs_a_night(noise.kind, kUsualRuns);
+    const int runs = runs_a_night(noise.kind, usual_runs);
     tonight.clear();
     series.begin_session(runs);
-    for (int i = 0; i < std::max(runs, kUsualRuns); ++i)
+    for (int i = 0; i < std::max(runs, usual_runs); ++i)
       tonight.push_back(series.run(series.build()));
     const auto used = std::span(tonight).first(static_cast<std::size_t>(runs));
     policy = adapted(configured, noise);
     scatter = {noise.sd, nights_sd(levels, policy), runs};
     if (noise.sd > 0) policy = with_smallest_shown(policy, scatter);
     seen = screen(levels, used, policy);
-    push_newest(builds, std::vector<double>(used.begin(), used.end()), kLevels);
+    push_newest(builds, std::vector<double>(used.begin(), used.end()), nights_of_level);
   }
   void learn() { noise = series_noise(builds); }
   void accept(double level, double build) {
-    push_newest(levels, level, kLevels);
+    push_newest(levels, level, nights_of_level);
     good = build;
   }
 };

@@ -47,11 +47,11 @@ struct Size {
   std::chrono::milliseconds round{700};
 };
 
-constexpr Size kShort{5'000, 7, std::chrono::milliseconds(120)};
-constexpr int kConnections = 32;
-constexpr int kSessionRuns = 1000;
-constexpr int kRegressions = 100;
-constexpr double kBound = .5;
+constexpr Size short_size{5'000, 7, std::chrono::milliseconds(120)};
+constexpr int connection_count = 32;
+constexpr int session_runs = 1000;
+constexpr int regression_count = 100;
+constexpr double bound_share = .5;
 
 // ---- what both answer from
 
@@ -71,7 +71,7 @@ JobSpec session_spec(storage::Database& db) {
     spec.workloads.push_back(
         storage::intern_workload(storage::Autocommit(db), *WorkloadName::parse(name), 1));
   }
-  for (int i = 0; i < kSessionRuns; ++i) spec.order.push_back({i % 2, i / 2 % 20});
+  for (int i = 0; i < session_runs; ++i) spec.order.push_back({i % 2, i / 2 % 20});
   return spec;
 }
 
@@ -88,20 +88,20 @@ void store_runs(storage::Database& db, int runs) {
   runner = storage::register_runner(storage::Autocommit(db), runner);
   job.night = storage::add_night(storage::Autocommit(db), {}).id;
   SessionResult session;
-  for (int order = 0; order < kSessionRuns; ++order) {
+  for (int order = 0; order < session_runs; ++order) {
     RunResult run;
     run.order = order;
     run.samples["latency"] = {.01, .0101, .0102, .0103, .0104, .0105, .0106, .0107, .0108, .0109};
     session.runs.push_back(std::move(run));
   }
-  for (int stored = 0; stored < runs; stored += kSessionRuns) {
+  for (int stored = 0; stored < runs; stored += session_runs) {
     job.key = std::to_string(stored);
     storage::add_job(storage::Autocommit(db), job);
     const auto claimed =
         storage::claim_job(storage::Autocommit(db), runner, Time{}, Time{} + std::chrono::hours(1));
     storage::store_result(storage::Autocommit(db), claimed->id, 1, session, Time{});
   }
-  for (int i = 0; i < kRegressions; ++i) {
+  for (int i = 0; i < regression_count; ++i) {
     Regression made;
     made.night = job.night;
     made.machine = job.machine;
@@ -216,7 +216,8 @@ class Asker : public std::enable_shared_from_this<Asker> {
 double rate(std::uint16_t port, const std::string& target, std::chrono::milliseconds round) {
   asio::io_context io{1};
   long count = 0;
-  for (int i = 0; i < kConnections; ++i) std::make_shared<Asker>(io, port, target, count)->ask();
+  for (int i = 0; i < connection_count; ++i)
+    std::make_shared<Asker>(io, port, target, count)->ask();
   const auto start = std::chrono::steady_clock::now();
   io.run_for(round);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
@@ -258,15 +259,15 @@ bool print(const char* target, const std::optional<Comparison>& seen) {
   std::printf(
       "%-22s %7zu bytes  nightjar %8.0f/s  bare Beast %8.0f/s  ratio %.2f (at least %.2f)  "
       "first answer %.1f ms\n",
-      target, seen->bytes, seen->ours, seen->bare, seen->ratio, kBound, seen->first_ms);
-  return seen->ratio >= kBound;
+      target, seen->bytes, seen->ours, seen->bare, seen->ratio, bound_share, seen->first_ms);
+  return seen->ratio >= bound_share;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const bool only_ratio = nightjar::test::wants_ratio(argc, argv);
-  Size size = only_ratio ? kShort : Size{};
+  Size size = only_ratio ? short_size : Size{};
   if (!only_ratio && argc > 1) size.runs = std::atoi(argv[1]);
   const auto folder = std::filesystem::temp_directory_path() /
                       ("nightjar-http-bench-" + std::to_string(::getpid()));

@@ -36,11 +36,11 @@ struct Size {
   int turns, sessions;
 };
 
-constexpr Size kLong{9, 60}, kShort{5, 25};
-constexpr int kRuns = 100;  // a session
-constexpr int kIterations = 30;
-constexpr int kWorkloads = 4;
-constexpr double kBound = 0.5;
+constexpr Size long_size{9, 60}, short_size{5, 25};
+constexpr int runs_a_session = 100;  // a session
+constexpr int iterations = 30;
+constexpr int workload_names = 4;
+constexpr double bound = 0.5;
 
 class Ours {
  public:
@@ -57,12 +57,12 @@ class Ours {
       spec_.environments.push_back(
           {build.id, "", "", *Sha256::parse(std::string(64, '2')), {}, "", ""});
     }
-    for (int i = 0; i < kWorkloads; ++i) {
+    for (int i = 0; i < workload_names; ++i) {
       const auto name = "python/m" + std::to_string(i) + "/eval/cpu/fp32/b4/eager";
       spec_.workloads.push_back(intern_workload(Autocommit(db_), *WorkloadName::parse(name), 1));
       runner.workloads.add(name + "@1");
     }
-    for (int i = 0; i < kRuns; ++i) spec_.order.push_back({i % 2, i / 2 % kWorkloads});
+    for (int i = 0; i < runs_a_session; ++i) spec_.order.push_back({i % 2, i / 2 % workload_names});
     runner_ = register_runner(Autocommit(db_), runner);
     night_ = add_night(Autocommit(db_), {}).id;
   }
@@ -169,7 +169,7 @@ class Bare {
 
  private:
   void insert(const RunResult& run) {
-    const int build = run.order % 2, workload = run.order / 2 % kWorkloads;
+    const int build = run.order % 2, workload = run.order / 2 % workload_names;
     int column = 0;
     for (const int value : {jobs_, run.order, build, workload})
       sqlite3_bind_int64(run_, ++column, value);
@@ -235,7 +235,7 @@ struct Rates {
 
   void add(double claim_seconds, double store_seconds) {
     claimed.push_back(sessions / claim_seconds);
-    stored.push_back(sessions * kRuns / store_seconds);
+    stored.push_back(sessions * runs_a_session / store_seconds);
   }
 };
 
@@ -246,10 +246,10 @@ double median_ratio(const std::vector<double>& ours, const std::vector<double>& 
 }
 
 int measure(const std::filesystem::path& folder, bool only_ratio) {
-  const SessionResult session = test::made_session(kRuns, kIterations);
+  const SessionResult session = test::made_session(runs_a_session, iterations);
   Ours ours(folder / "ours.db");
   Bare bare(folder / "bare.db");
-  const Size size = only_ratio ? kShort : kLong;
+  const Size size = only_ratio ? short_size : long_size;
   const auto seconds_of = only_ratio ? test::cpu_seconds_of : wall_seconds_of;
   Rates our_rates{size.sessions}, bare_rates{size.sessions};
   for (int repeat = 0; repeat < size.turns; ++repeat) {
@@ -273,10 +273,10 @@ int measure(const std::filesystem::path& folder, bool only_ratio) {
     return 0;
   }
   std::printf("ingest | %.0f runs/s | %.0f runs/s bare SQLite | %.2f | >= %.2f\n",
-              median(our_rates.stored), median(bare_rates.stored), ratio, kBound);
+              median(our_rates.stored), median(bare_rates.stored), ratio, bound);
   std::printf("claim | %.0f jobs/s | %.0f jobs/s bare SQLite | %.2f |\n", median(our_rates.claimed),
               median(bare_rates.claimed), claims);
-  return ratio >= kBound ? 0 : 1;
+  return ratio >= bound ? 0 : 1;
 }
 
 }  // namespace

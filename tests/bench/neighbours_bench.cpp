@@ -17,8 +17,8 @@ using namespace nightjar::test;
 
 namespace {
 
-constexpr int kFleet = 50000;
-constexpr double kMonth = 30.;
+constexpr int fleet_series = 50000;
+constexpr double nights_a_month = 30.;
 
 struct Tally {
   double suspects = 0, most_suspects = 0, runs = 0, not_shown = 0;
@@ -35,8 +35,8 @@ class Sample {
       series_.emplace_back(traits, static_cast<std::uint64_t>(i) * 2654435761u + 17);
     }
     watched_.resize(series_.size());
-    machines_.resize(static_cast<std::size_t>(std::max(1, options.series / kSeriesAMachine)));
-    for (int night = 0; night < kLevels; ++night) play(nullptr);
+    machines_.resize(static_cast<std::size_t>(std::max(1, options.series / series_a_machine)));
+    for (int night = 0; night < nights_of_level; ++night) play(nullptr);
     for (int night = 0; night < options.nights; ++night) play(&tally);
   }
 
@@ -62,7 +62,7 @@ class Sample {
         watched.accept(watched.seen.level, series_[i].build());
     }
     ++nights_;
-    const int all = static_cast<int>(suspects.size()) * (kFleet / options_.series);
+    const int all = static_cast<int>(suspects.size()) * (fleet_series / options_.series);
     for (const std::size_t i : suspects) confirm_one(i, {1. / 30, std::max(1, all), 0}, out);
     if (!out) return;
     out->suspects += all;
@@ -94,7 +94,7 @@ class Sample {
 std::string month_text(int found, const Options& options) {
   const int cases = options.series * options.nights;
   const Interval interval = binomial_interval(found, cases, .95);
-  const double month = kMonth * kFleet;
+  const double month = nights_a_month * fleet_series;
   return formatted(" %.2f [%.2f, %.2f] |", month * found / cases, month * interval.low,
                    month * interval.high);
 }
@@ -103,7 +103,7 @@ std::string fleet_row(const char* name, const Tally& tally, const Options& optio
   return formatted("| %s | %.3f | %.0f | %.0f |", name,
                    tally.not_shown / options.series / options.nights,
                    tally.suspects / options.nights,
-                   tally.runs / options.nights * kFleet / options.series) +
+                   tally.runs / options.nights * fleet_series / options.series) +
          month_text(tally.by_half, options) + month_text(tally.found, options) + "\n";
 }
 
@@ -201,7 +201,7 @@ std::string figures(const Options& options) {
       "night | "
       "without the rule | **with the rule** |\n"
       "|---|---|---|---|---|---|\n",
-      options.series, kFleet, options.nights);
+      options.series, fleet_series, options.nights);
   text += fleet_row("quiet", quiet, options) + fleet_row("with neighbours", shared, options);
   text += formatted(
       "\nSteps of the smallest change that each series is said to show, seen on their first night "

@@ -29,12 +29,13 @@ using nightjar::bisect::median;
 
 namespace {
 
-constexpr int kSessions = 60, kRuns = 100, kIterations = 60;  // a night, a session, a run
-constexpr int kWorkloads = 20;                                // a session; a fifth of its runs each
-constexpr int kAtOnce = 10;  // sessions of one transaction, as the service drops them
-constexpr int kDays = 180;   // that samples are kept
-constexpr int kYears = 10;
-constexpr double kLongestLock = .5;  // s
+constexpr int session_count = 60, runs_a_session = 100,
+              iterations = 60;      // a night, a session, a run
+constexpr int workload_names = 20;  // a session; a fifth of its runs each
+constexpr int at_once = 10;         // sessions of one transaction, as the service drops them
+constexpr int kept_days = 180;      // that samples are kept
+constexpr int kept_years = 10;
+constexpr double longest_lock = .5;  // s
 
 class Clock {
  public:
@@ -56,8 +57,8 @@ double largest(const std::vector<double>& values) {
 
 // Five series a run, with `failures`.
 SessionResult session_of_runs() {
-  SessionResult session = test::made_session(kRuns, kIterations);
-  for (RunResult& run : session.runs) run.slowdown.assign(kIterations, 1.001);
+  SessionResult session = test::made_session(runs_a_session, iterations);
+  for (RunResult& run : session.runs) run.slowdown.assign(iterations, 1.001);
   return session;
 }
 
@@ -68,8 +69,8 @@ class Years {
     Runner runner;
     runner.name = "bench";
     runner.machine = machine_;
-    for (int session = 0; session < kSessions; ++session)
-      for (int i = 0; i < kWorkloads; ++i) runner.workloads.add(name_of(session, i) + "@1");
+    for (int session = 0; session < session_count; ++session)
+      for (int i = 0; i < workload_names; ++i) runner.workloads.add(name_of(session, i) + "@1");
     runner_ = register_runner(Autocommit(db_), runner);
   }
 
@@ -86,17 +87,17 @@ class Years {
     stored.build = build.id;
     stored.state = NightState::done;
     stored = add_night(Autocommit(db_), stored);
-    for (int session = 0; session < kSessions; ++session) {
+    for (int session = 0; session < session_count; ++session) {
       Job job;
       job.key = std::to_string(night) + "/" + std::to_string(session);
       job.night = stored.id;
       job.machine = machine_;
       job.spec.environments = {
           {build.id, "", "", *Sha256::parse(std::string(64, '2')), {}, "", ""}};
-      for (int i = 0; i < kWorkloads; ++i)
+      for (int i = 0; i < workload_names; ++i)
         job.spec.workloads.push_back(
             intern_workload(Autocommit(db_), *WorkloadName::parse(name_of(session, i)), 1));
-      for (int i = 0; i < kRuns; ++i) job.spec.order.push_back({0, i % kWorkloads});
+      for (int i = 0; i < runs_a_session; ++i) job.spec.order.push_back({0, i % workload_names});
       add_job(Autocommit(db_), job);
       const Time now = Time{} + std::chrono::days(night);
       const auto claimed = claim_job(Autocommit(db_), runner_, now, now + std::chrono::hours(1));
@@ -111,7 +112,7 @@ class Years {
     std::vector<double> locks;
     const Time before = Time{} + std::chrono::days(before_night);
     while (true) {
-      const auto sessions = sessions_with_old_samples(db_, before, kAtOnce);
+      const auto sessions = sessions_with_old_samples(db_, before, at_once);
       if (sessions.empty()) return locks;
       const Clock clock;
       write(db_, [&](Transaction& transaction) {
@@ -163,16 +164,16 @@ int measure(const std::filesystem::path& folder, int nights) {
   years.settle();
   const double kept = mebibytes(file) / nights;
   const std::vector<double> reads = years.read(100);
-  const double all_nights = 365.0 * kYears;
-  const double rolled = (kept * (all_nights - kDays) + whole * kDays) / 1024;
+  const double all_nights = 365.0 * kept_years;
+  const double rolled = (kept * (all_nights - kept_days) + whole * kept_days) / 1024;
   std::printf("a night: %.1f MiB with samples, %.1f MiB without\n", whole, kept);
   std::printf("%d years of such nights: %.1f GiB with %d days of samples | %.1f GiB with all\n",
-              kYears, rolled, kDays, whole * all_nights / 1024);
+              kept_years, rolled, kept_days, whole * all_nights / 1024);
   std::printf("a series of %d nights: %.2f ms | %.2f ms with all samples (medians of 100)\n",
               nights, 1e3 * median(reads), 1e3 * median(reads_before));
   std::printf("retention | %.1f ms median write | %.1f ms longest | <= %.0f ms\n",
-              1e3 * median(locks), 1e3 * largest(locks), 1e3 * kLongestLock);
-  return largest(locks) <= kLongestLock ? 0 : 1;
+              1e3 * median(locks), 1e3 * largest(locks), 1e3 * longest_lock);
+  return largest(locks) <= longest_lock ? 0 : 1;
 }
 
 }  // namespace

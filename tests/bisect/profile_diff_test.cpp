@@ -153,7 +153,7 @@ TEST_CASE(
   for (ProfileRun& run : after.runs) run.outside_seconds = Seconds(4, 4.0);
   const ProfileDiff diff = difference(before, after);
   REQUIRE(diff.changes.size() == 3);
-  CHECK((diff.changes[0].name == kOutside && diff.changes[0].kind == ChangeKind::slower));
+  CHECK((diff.changes[0].name == outside_operators && diff.changes[0].kind == ChangeKind::slower));
   CHECK((diff.changes[1].name == "aten::gelu" && diff.changes[1].kind == ChangeKind::vanished));
   CHECK((diff.changes[2].name == "aten::relu" && diff.changes[2].kind == ChangeKind::appeared));
 }

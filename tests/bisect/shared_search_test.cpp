@@ -10,8 +10,8 @@ using namespace nightjar::bisect;
 
 namespace {
 
-constexpr int kCommits = 60;
-constexpr std::size_t kBenchmarks = 50;
+constexpr int commit_count = 60;
+constexpr std::size_t benchmark_count = 50;
 
 struct Step {
   int commit = 0;
@@ -29,7 +29,7 @@ class Machine {
   std::vector<std::optional<double>> run(int commit) {
     const double shared = .01 * normal_(random_);
     std::vector<std::optional<double>> values;
-    for (std::size_t i = 0; i < kBenchmarks; ++i) {
+    for (std::size_t i = 0; i < benchmark_count; ++i) {
       double log = drift_ + shared + .03 * normal_(random_);
       if (uniform_(random_) < .05) log += .12 * std::abs(normal_(random_));
       const auto step = steps_.find(i);
@@ -50,8 +50,8 @@ class Machine {
 SharedSearch searched(Machine machine) {
   SearchPolicy policy;
   policy.build_cost = 10;
-  SharedSearch search(kCommits, policy);
-  for (std::size_t i = 0; i < kBenchmarks; ++i) search.add(false);
+  SharedSearch search(commit_count, policy);
+  for (std::size_t i = 0; i < benchmark_count; ++i) search.add(false);
   int session = 0;
   while (const auto step = search.next()) {
     if (step->new_session && search.runs() > 0) {
@@ -69,7 +69,7 @@ SharedSearch searched(Machine machine) {
 // The commits that were named, by benchmark.
 std::map<std::size_t, int> named(const SharedSearch& search) {
   std::map<std::size_t, int> out;
-  for (std::size_t i = 0; i < kBenchmarks; ++i)
+  for (std::size_t i = 0; i < benchmark_count; ++i)
     for (const auto& step : search.parts()[i].answer.value().culprits)
       out[i] = step.first == step.last ? step.first : -1;
   return out;
@@ -96,8 +96,8 @@ TEST_CASE("three of fifty benchmarks that changed have their culprits, and no ot
 
 TEST_CASE("a search that goes on from its runs has the answers that it had") {
   const SharedSearch first = searched(Machine(1, {{3, {11, .10}}}));
-  SharedSearch again(kCommits, {});
-  for (std::size_t i = 0; i < kBenchmarks; ++i) again.add(false);
+  SharedSearch again(commit_count, {});
+  for (std::size_t i = 0; i < benchmark_count; ++i) again.add(false);
   const auto& runs = first.parts().front().log.runs;
   for (std::size_t r = 0; r < runs.size(); ++r) {
     std::vector<std::optional<double>> values;
@@ -105,7 +105,7 @@ TEST_CASE("a search that goes on from its runs has the answers that it had") {
     again.take(runs[r].session, runs[r].commit, values);
     again.note_built(runs[r].commit);
   }
-  for (std::size_t i = 0; i < kBenchmarks; ++i)
+  for (std::size_t i = 0; i < benchmark_count; ++i)
     again.restore(i, first.parts()[i].answered_after, first.parts()[i].runs_for_others);
   CHECK_FALSE(again.next());
   CHECK(named(again) == std::map<std::size_t, int>{{3, 11}});

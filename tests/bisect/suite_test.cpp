@@ -11,19 +11,19 @@ using namespace nightjar::bisect;
 
 namespace {
 
-const MeanPolicy kSpeedup = policy_of(SuiteMeasure::speedup);
+const MeanPolicy speedup_policy = policy_of(SuiteMeasure::speedup);
 
 // SuiteNights of one suite, each judged by those before it.
 struct SuiteNights {
   std::vector<NightMean> newest_first;
-  MeanPolicy policy = kSpeedup;
+  MeanPolicy policy = speedup_policy;
 
   MeanVerdict add(const Members& members) {
     const MeanVerdict verdict = judge_mean(newest_first, members, policy);
     newest_first.insert(newest_first.begin(),
                         {members, verdict.level, verdict.verdict,
                          verdict.change ? std::optional(verdict.change->ratio) : std::nullopt});
-    if (newest_first.size() > kNightsOfMean) newest_first.pop_back();
+    if (newest_first.size() > nights_of_mean) newest_first.pop_back();
     return verdict;
   }
 };
@@ -108,21 +108,21 @@ TEST_CASE("the first night of a suite has nothing to be held against") {
   SuiteNights nights;
   const auto verdict = nights.add(ten());
   CHECK(verdict.verdict == SuiteVerdict::first_night);
-  CHECK(verdict.level == Approx(mean_of(ten(), kSpeedup)));
+  CHECK(verdict.level == Approx(mean_of(ten(), speedup_policy)));
   CHECK_FALSE(verdict.change);
-  CHECK_THROWS_AS(judge_mean({}, {}, kSpeedup), std::invalid_argument);
+  CHECK_THROWS_AS(judge_mean({}, {}, speedup_policy), std::invalid_argument);
 }
 
 TEST_CASE("a suite that is slower by 5 % for two nights is worse, and has another level then") {
   SuiteNights nights = quiet_nights(12);
   const auto first = nights.add(ten(.95));
   CHECK(first.verdict == SuiteVerdict::suspect_worse);
-  CHECK(first.level == Approx(mean_of(ten(), kSpeedup)).epsilon(.003));
+  CHECK(first.level == Approx(mean_of(ten(), speedup_policy)).epsilon(.003));
   CHECK(first.change->ratio == Approx(.95).epsilon(.003));
   CHECK(first.compared == 10);
   const auto second = nights.add(ten(.951));
   CHECK(second.verdict == SuiteVerdict::worse);
-  CHECK(second.level == Approx(mean_of(ten(.95), kSpeedup)).epsilon(.003));
+  CHECK(second.level == Approx(mean_of(ten(.95), speedup_policy)).epsilon(.003));
   CHECK(nights.add(ten(.95)).verdict == SuiteVerdict::same);
   CHECK(nights.add(ten()).verdict == SuiteVerdict::suspect_better);
   CHECK(nights.add(ten()).verdict == SuiteVerdict::better);
@@ -133,7 +133,7 @@ TEST_CASE("one bad night is a suspicion, and leaves no trace in the level") {
   CHECK(nights.add(ten(.9)).verdict == SuiteVerdict::suspect_worse);
   const auto next = nights.add(ten());
   CHECK(next.verdict == SuiteVerdict::same);
-  CHECK(next.level == Approx(mean_of(ten(), kSpeedup)).epsilon(.003));
+  CHECK(next.level == Approx(mean_of(ten(), speedup_policy)).epsilon(.003));
   CHECK(nights.add(ten(1.2)).verdict == SuiteVerdict::suspect_better);
   CHECK(nights.add(ten(.8)).verdict == SuiteVerdict::suspect_worse);  // the other way: no verdict
 }
@@ -157,7 +157,8 @@ TEST_CASE("a mean that moves because its members changed says so and names them"
   CHECK(gone.compared == 5);
   CHECK(gone.went.size() == 5);
   CHECK(gone.came.empty());
-  CHECK(gone.level == Approx(mean_of(without(ten(), {6, 7, 8, 9, 10}), kSpeedup)).epsilon(.003));
+  CHECK(gone.level ==
+        Approx(mean_of(without(ten(), {6, 7, 8, 9, 10}), speedup_policy)).epsilon(.003));
   // The night after has the same members: nothing moved.
   const auto next = nights.add(without(ten(), {6, 7, 8, 9, 10}));
   CHECK(next.verdict == SuiteVerdict::same);
@@ -180,7 +181,7 @@ TEST_CASE("a suite is worse although members came that hide it") {
   SuiteNights nights = quiet_nights(12);
   Members more = ten(.94);
   for (int i = 11; i <= 14; ++i) more[WorkloadId{i}] = 3;
-  CHECK(mean_of(more, kSpeedup) > mean_of(ten(), kSpeedup));
+  CHECK(mean_of(more, speedup_policy) > mean_of(ten(), speedup_policy));
   CHECK(nights.add(more).verdict == SuiteVerdict::suspect_worse);
   CHECK(nights.add(more).verdict == SuiteVerdict::worse);
 }

@@ -39,7 +39,7 @@ FoundNight only_night(const Reading& reading) {
   return reading.nights[0];
 }
 
-const std::string kCommit(40, 'a');
+const std::string some_commit(40, 'a');
 
 }  // namespace
 
@@ -48,7 +48,7 @@ TEST_CASE(
   const auto read = [](const std::string& benchmark, const std::string& metrics) {
     const ResultFile file{"r/metrics-20260820073000.json",
                           R"({"name": ")" + benchmark +
-                              R"(", "environ": {"pytorch_git_version": ")" + kCommit +
+                              R"(", "environ": {"pytorch_git_version": ")" + some_commit +
                               R"(", "pytorch_version": "2.9.0.dev20260819+cu130",
                               "device": "NVIDIA A100"}, "metrics": {)" +
                               metrics + "}}"};
@@ -60,7 +60,7 @@ TEST_CASE(
       "test_train[python/dlrm-bf16-b4-cpu-eager]_cmem": 0.5)"));
   CHECK(nightly.machine_class == "NVIDIA A100");
   CHECK(nightly.night.version == "2.9.0.dev20260819+cu130");
-  CHECK(nightly.night.commit->str() == kCommit);
+  CHECK(nightly.night.commit->str() == some_commit);
   CHECK(to_rfc3339(nightly.night.measured_at) == "2026-08-20T07:30:00Z");
   CHECK(lines_of(nightly.night) ==
         std::vector<std::string>{
@@ -113,7 +113,7 @@ TEST_CASE("What says neither its time nor has a date in its version is refused, 
 
 TEST_CASE("pytest-benchmark keeps its rounds, and its median where it has no rounds") {
   const ResultFile file{"0001.json", R"({"machine_info": {"node": "lab", "pytorch_version": "1.9.0",
-      "pytorch_git_version": ")" + kCommit +
+      "pytorch_git_version": ")" + some_commit +
                                          R"("}, "datetime": "2021-06-01T10:20:30.123456",
       "benchmarks": [
         {"name": "test_train[BERT_pytorch-cuda-eager]", "stats": {"median": 0.5, "data": [0.4, 0.6]}},
@@ -130,7 +130,7 @@ TEST_CASE("pytest-benchmark keeps its rounds, and its median where it has no rou
 
 TEST_CASE("dynamo's CSV takes date and commit from its folders, and the rest from its name") {
   const ResultFile file{
-      "runs/2026-08-20_" + kCommit + "/inductor_torchbench_amp_training_cuda_performance.csv",
+      "runs/2026-08-20_" + some_commit + "/inductor_torchbench_amp_training_cuda_performance.csv",
       "dev,name,batch_size,speedup,abs_latency,compilation_latency,compression_ratio,"
       "eager_peak_mem,dynamo_peak_mem,calls_captured,unique_graphs,graph_breaks\n"
       "cuda,alexnet,128,2.0,10.5,30.0,1.2,4.0,3.3,20,1,0\n"
@@ -139,7 +139,7 @@ TEST_CASE("dynamo's CSV takes date and commit from its folders, and the rest fro
   REQUIRE(format_of(file)->name == "dynamo");
   const auto found = only_night(read_dynamo(file));
   CHECK(to_rfc3339(found.night.measured_at) == "2026-08-20T00:00:00Z");
-  CHECK(found.night.commit->str() == kCommit);
+  CHECK(found.night.commit->str() == some_commit);
   const std::string alexnet = "torchbench/alexnet/train/cuda/amp/b128/inductor ";
   CHECK(lines_of(found.night) ==
         std::vector<std::string>{alexnet + "compile_time 30", alexnet + "compression_ratio 1.2",
@@ -171,8 +171,8 @@ TEST_CASE("The accuracy that PyTorch's CI expects is read: what passes, fails an
 }
 
 TEST_CASE("Records of the benchmark database keep their samples, and each tells its own night") {
-  const std::string record =
-      R"({"timestamp": 1755675000, "head_sha": ")" + kCommit + R"(", "runners": [{"name": "a100"}],
+  const std::string record = R"({"timestamp": 1755675000, "head_sha": ")" + some_commit +
+                             R"(", "runners": [{"name": "a100"}],
        "benchmark": {"name": "TorchInductor", "mode": "inference", "dtype": "bfloat16",
                      "extra_info": {"device": "cuda"}},
        "model": {"name": "BERT", "backend": "inductor"},
@@ -213,7 +213,7 @@ TEST_CASE("Records of the benchmark database keep their samples, and each tells 
 }
 
 TEST_CASE("asv's results are a value for each combination of parameters, in both versions") {
-  const std::string head = R"({"commit_hash": ")" + kCommit +
+  const std::string head = R"({"commit_hash": ")" + some_commit +
                            R"(", "date": 1594958251000, "env_name": "py3.7",
                               "params": {"machine": "atom"}, )";
   const ResultFile second{
@@ -248,7 +248,7 @@ TEST_CASE("asv's results are a value for each combination of parameters, in both
 }
 
 TEST_CASE("What `nightjar-runner convert` writes is read back under the same names") {
-  runner::SuiteResult result{"2.9.0.dev20260819+cpu", kCommit, {{"cpu_model", "EPYC"}}, {}};
+  runner::SuiteResult result{"2.9.0.dev20260819+cpu", some_commit, {{"cpu_model", "EPYC"}}, {}};
   for (const char* name :
        {"python/dlrm/eval/cpu/bf16/b4/eager", "torchbench/vgg16/train/cpu/fp32/b8/inductor"}) {
     runner::SuiteItem item{*WorkloadName::parse(name), RunStatus::measured, "", Accuracy::pass, {}};
@@ -259,7 +259,7 @@ TEST_CASE("What `nightjar-runner convert` writes is read back under the same nam
   const ResultFile metrics{"metrics-20260820073000.json", runner::torchbench_metrics_json(result)};
   REQUIRE(format_of(metrics)->name == "torchbench");
   const auto found = only_night(read_torchbench(metrics));
-  CHECK(found.night.commit->str() == kCommit);
+  CHECK(found.night.commit->str() == some_commit);
   CHECK(lines_of(found.night) ==
         std::vector<std::string>{
             "python/dlrm/eval/cpu/bf16/b4/eager latency 0.25",
@@ -309,8 +309,8 @@ TEST_CASE("Dates and commits are read from the deepest folder that has them") {
         "2026-08-20T07:30:00Z");
   CHECK(to_date(*when_of("20260820/x.csv").time) == "2026-08-20");
   CHECK_FALSE(when_of("1234567890/2026-13-01/x.csv").time);
-  CHECK_FALSE(when_of(kCommit + "20260820/x.csv").commit);
-  CHECK(when_of("a/" + kCommit + "/x.csv").commit->str() == kCommit);
+  CHECK_FALSE(when_of(some_commit + "20260820/x.csv").commit);
+  CHECK(when_of("a/" + some_commit + "/x.csv").commit->str() == some_commit);
 }
 
 TEST_CASE("Batches hold so many values and are of one machine class, and lose nothing") {
@@ -362,7 +362,7 @@ TEST_CASE("The words of a name, else of its unit, say which way a metric is bett
 TEST_CASE("A record tells machine, suite, compiler and failure as PyTorch's CI writes them") {
   const auto record = [](const std::string& gpu, const std::string& settings,
                          const std::string& metric) {
-    return R"({"timestamp": 1780000000, "head_sha": ")" + kCommit +
+    return R"({"timestamp": 1780000000, "head_sha": ")" + some_commit +
            R"(", "runners": [{"name": "cuda", "type": ")" + gpu +
            R"("}], "benchmark": {"name": "TorchInductor", "mode": "inference", "dtype": "amp",
         "extra_info": {"device": "cuda", "batch_size": null, )" +
@@ -443,7 +443,7 @@ TEST_CASE("A dynamo file of the field loses single cells only, and counts them b
 TEST_CASE("asv's units tell a direction, and a changed benchmark is another series") {
   const auto read = [](const std::string& version) {
     return read_asv({"results/m/a.json",
-                     R"({"commit_hash": ")" + kCommit +
+                     R"({"commit_hash": ")" + some_commit +
                          R"(", "date": 1594958251000, "params": {"machine": "m"},
         "result_columns": ["result", "params", "version"], "results": {
           "b.track_by": [[5], [["'p50_ms'"]]], "b.track_dot": [[5.5], [], ")" +

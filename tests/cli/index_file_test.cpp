@@ -12,7 +12,7 @@ using nightjar::cli::missing_file;
 
 namespace {
 
-constexpr std::size_t kSha1 = 20, kSha256 = 32;
+constexpr std::size_t sha1_size = 20, sha256_size = 32;
 
 std::string big_endian(std::uint32_t value, int bytes) {
   std::string text;
@@ -49,7 +49,7 @@ struct Tree {
 TEST_CASE("an index names the first file that its work tree lacks") {
   const Tree tree;
   const auto path = tree.folder.path();
-  for (const std::size_t hash : {kSha1, kSha256}) {
+  for (const std::size_t hash : {sha1_size, sha256_size}) {
     const auto a = entry("a", hash), b = entry("sub/12345678", hash),
                gone = entry("sub/gone", hash);
     CHECK(missing_file(index_of(2, {a, b}, hash), path, hash) == "");
@@ -63,12 +63,13 @@ TEST_CASE("an index names the first file that its work tree lacks") {
 TEST_CASE("an index that is not understood to its end says nothing") {
   const Tree tree;
   const auto path = tree.folder.path();
-  const std::string whole = index_of(2, {entry("a", kSha1), entry("sub/12345678", kSha1)}, kSha1);
+  const std::string whole =
+      index_of(2, {entry("a", sha1_size), entry("sub/12345678", sha1_size)}, sha1_size);
   for (std::size_t size = 0; size < whole.size(); ++size)
-    CHECK_FALSE(missing_file(whole.substr(0, size), path, kSha1));
-  CHECK_FALSE(missing_file(whole + "more", path, kSha1));
-  CHECK_FALSE(missing_file(whole, path, kSha256));
-  CHECK_FALSE(missing_file(index_of(4, {entry("a", kSha1)}, kSha1), path, kSha1));
+    CHECK_FALSE(missing_file(whole.substr(0, size), path, sha1_size));
+  CHECK_FALSE(missing_file(whole + "more", path, sha1_size));
+  CHECK_FALSE(missing_file(whole, path, sha256_size));
+  CHECK_FALSE(missing_file(index_of(4, {entry("a", sha1_size)}, sha1_size), path, sha1_size));
   const std::string link = "link" + big_endian(20, 4) + std::string(20, 'b');
-  CHECK_FALSE(missing_file(index_of(2, {entry("a", kSha1)}, kSha1, link), path, kSha1));
+  CHECK_FALSE(missing_file(index_of(2, {entry("a", sha1_size)}, sha1_size, link), path, sha1_size));
 }

@@ -31,7 +31,7 @@ class Folder {
 
 // As benchmarks/dynamo/common.py leaves them: a failed model has batch 0 and a short row filled up
 // with 0.
-const char* const kPerformance =
+const char* const performance_csv =
     "dev,name,batch_size,speedup,abs_latency,compilation_latency,compression_ratio,eager_peak_mem,"
     "dynamo_peak_mem,"
     "calls_captured,unique_graphs,graph_breaks,unique_graph_breaks,autograd_captures,autograd_"
@@ -41,7 +41,7 @@ const char* const kPerformance =
     "cuda,dlrm,2048,3.000000,1.000000,50.000000,1.000000,4.0,4.0,20,1,0,0,0,0\n"
     "cuda,yolov3,0,0.000000,0.000000,0,0,0,0,0,0,0,0,0,0\n"
     "cuda,maml,1,4.000000,1.000000,nan,1.000000,1.0,1.0,20,1,0,0,0,0\n";
-const char* const kAccuracy =
+const char* const accuracy_csv =
     "dev,name,batch_size,accuracy,calls_captured,unique_graphs,graph_breaks\n"
     "cuda,BERT_pytorch,4,pass,1000,2,0\n"
     "cuda,alexnet,4,pass,20,1,0\n"
@@ -50,7 +50,7 @@ const char* const kAccuracy =
     "cuda,moco,0,pass_due_to_skip,0,0,0\n"
     "cuda,maml,1,eager_variation,20,1,0\n"
     "cuda,vgg16,4,pass,20,1,0\n";
-const char* const kStem = "inductor_with_cudagraphs_torchbench_amp_training_cuda_h100_";
+const char* const file_stem = "inductor_with_cudagraphs_torchbench_amp_training_cuda_h100_";
 
 ModelResult model(const char* name, const char* accuracy, std::optional<double> speedup,
                   double latency) {
@@ -61,9 +61,10 @@ ModelResult model(const char* name, const char* accuracy, std::optional<double> 
 
 TEST_CASE("A suite is summed up by the dashboard's definitions, the accuracy file found beside") {
   const Folder folder;
-  folder.file(std::string(kStem) + "accuracy.csv", kAccuracy);
+  folder.file(std::string(file_stem) + "accuracy.csv", accuracy_csv);
   const auto models =
-      read_models({folder.file(std::string(kStem) + "performance.csv", kPerformance)}).models;
+      read_models({folder.file(std::string(file_stem) + "performance.csv", performance_csv)})
+          .models;
   REQUIRE(models.size() == 7);
   const auto groups = summaries(models);
   REQUIRE(groups.size() == 1);
@@ -80,7 +81,7 @@ TEST_CASE("A suite is summed up by the dashboard's definitions, the accuracy fil
 
 TEST_CASE("Without an accuracy a model passes that has a speed-up") {
   const Folder folder;
-  const auto groups = summaries(read_models({folder.file("mine.csv", kPerformance)}).models);
+  const auto groups = summaries(read_models({folder.file("mine.csv", performance_csv)}).models);
   CHECK(groups[0].group == Group{"mine", "", "cuda", "", ""});
   CHECK(groups[0].passed == 4);
   CHECK(groups[0].models == 5);
@@ -137,7 +138,7 @@ TEST_CASE("Metrics are read from TorchBench's, dynamo's and our own files") {
   "model=alexnet, test=eval, device=cuda, bs=None, extra_args=[], metric=latencies": 3.5,
   "model=maml, test=train, device=cuda, bs=None, extra_args=[], metric=latencies": "not_implemented",
   "model=sam, test=eval, device=cuda, bs=None, extra_args=[], metric=gpu_peak_mem": NaN}})"),
-       folder.file(std::string(kStem) + "performance.csv", kPerformance),
+       folder.file(std::string(file_stem) + "performance.csv", performance_csv),
        folder.file("ours.json",
                    R"({"items": [{"workload": "python/m/eval/cpu/fp32/b4/eager", "version": 1,
   "status": "measured", "reason": null, "build": {"version": "2", "commit": "c"}, "machine": {"cpu_model": "x"},
@@ -203,8 +204,9 @@ TEST_CASE(
   std::vector<fs::path> files;
   for (const char* day : {"2026-08-20", "2026-08-21"}) {
     fs::create_directories(folder.file("x", "").parent_path() / day);
-    folder.file(std::string(day) + "/" + stem + "accuracy.csv", kAccuracy);
-    files.push_back(folder.file(std::string(day) + "/" + stem + "performance.csv", kPerformance));
+    folder.file(std::string(day) + "/" + stem + "accuracy.csv", accuracy_csv);
+    files.push_back(
+        folder.file(std::string(day) + "/" + stem + "performance.csv", performance_csv));
   }
   const auto groups = summaries(read_models(files).models);
   REQUIRE(groups.size() == 2);

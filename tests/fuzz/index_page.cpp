@@ -27,7 +27,7 @@ std::string page_of(const std::vector<Anchor>& anchors) {
   return page + "</body></html>\n";
 }
 
-constexpr const char* kPage = "https://wheels.test/nightly/cpu/torch/";
+constexpr const char* page_address = "https://wheels.test/nightly/cpu/torch/";
 
 bool is_same(const Anchor& a, const Anchor& b) {
   return a.href == b.href && a.yanked == b.yanked;
@@ -37,14 +37,14 @@ bool is_same(const Anchor& a, const Anchor& b) {
 
 void index_page(std::string_view input) {
   std::size_t work = 0;
-  const auto anchors = web::read_links(kPage, input, &work).anchors;
+  const auto anchors = web::read_links(page_address, input, &work).anchors;
   require(work <= 2 * input.size(), "a page is looked at again and again");  // Latin-1 grows
-  const auto again = web::read_links(kPage, page_of(anchors)).anchors;
+  const auto again = web::read_links(page_address, page_of(anchors)).anchors;
   require(std::equal(anchors.begin(), anchors.end(), again.begin(), again.end(), is_same),
           "anchors change when they are written");
   service::IndexPage page;
   try {
-    page = service::read_index_page(kPage, input, {"cpu", "cp311"});
+    page = service::read_index_page(page_address, input, {"cpu", "cp311"});
   } catch (const std::runtime_error&) {
     require(anchors.empty(), "a page with links is no index");
     return;

@@ -6,23 +6,23 @@ using namespace nightjar;
 
 namespace {
 
-const std::string kPinnedHash = "    --hash=sha256:" + std::string(64, 'a');
-const std::string kPinnedText =
+const std::string pinned_hash = "    --hash=sha256:" + std::string(64, 'a');
+const std::string pinned_text =
     "--index-url https://last.test/simple\n--extra-index-url https://first.test\n\nnumpy==2.1.0 "
     "\\\n" +
-    kPinnedHash + " \\\n" + kPinnedHash + "\ntorch==2.10.0+cpu \\\n" + kPinnedHash + "\n";
+    pinned_hash + " \\\n" + pinned_hash + "\ntorch==2.10.0+cpu \\\n" + pinned_hash + "\n";
 
 }  // namespace
 
 TEST_CASE("a lock as uv writes it is read, and written as it was") {
-  const auto lock = parse_lock_text(kPinnedText);
+  const auto lock = parse_lock_text(pinned_text);
   REQUIRE(lock);
   CHECK(lock->indexes ==
         std::vector<std::string>{"https://first.test", "https://last.test/simple"});
   REQUIRE(lock->packages.size() == 2);
   CHECK(lock->packages[0].hashes.size() == 2);
   CHECK(lock->packages[1].package == LockedPackage{"torch", "2.10.0+cpu"});
-  CHECK(text_of(*lock) == kPinnedText);
+  CHECK(text_of(*lock) == pinned_text);
   CHECK(parse_lock_text("")->packages.empty());
 }
 
@@ -35,7 +35,7 @@ TEST_CASE("a lock with another line is none") {
                "--index-url https://user:secret@a.test/simple", "--extra-index-url file:///tmp",
                "--index-url https://a.test --find-links /tmp");
   CAPTURE(line);
-  CHECK_FALSE(parse_lock_text(kPinnedText + line + "\n"));
-  CHECK_FALSE(parse_lock_text(kPinnedText + line + "\n" + kPinnedHash + " -e /tmp\n"));
-  CHECK_FALSE(parse_lock_text(kPinnedText + line + " \\\n    --hash=md5:00\n"));
+  CHECK_FALSE(parse_lock_text(pinned_text + line + "\n"));
+  CHECK_FALSE(parse_lock_text(pinned_text + line + "\n" + pinned_hash + " -e /tmp\n"));
+  CHECK_FALSE(parse_lock_text(pinned_text + line + " \\\n    --hash=md5:00\n"));
 }

@@ -8,7 +8,7 @@ using namespace nightjar;
 
 namespace {
 
-constexpr const char* kHolder = "torch.optim.optimizer._largest_grads";
+constexpr const char* holder = "torch.optim.optimizer._largest_grads";
 
 Profile divided() {
   Profile profile;
@@ -17,7 +17,7 @@ Profile divided() {
                                .kept_from_earlier_iterations = 15,
                                .workspace = 5,
                                .outside_tensors = 7};
-  profile.memory->holders = {{kHolder, {15, 3, "5 int8", "torch/optim/optimizer.py, line 41"}}};
+  profile.memory->holders = {{holder, {15, 3, "5 int8", "torch/optim/optimizer.py, line 41"}}};
   return profile;
 }
 
@@ -27,7 +27,7 @@ TEST_CASE("A profile says who holds what earlier iterations made") {
   const auto again = nlohmann::json(divided()).get<Profile>();
   REQUIRE(again.memory);
   CHECK(again.memory->kept_from_earlier_iterations == 15);
-  const HeldTensors& held = again.memory->holders.at(kHolder);
+  const HeldTensors& held = again.memory->holders.at(holder);
   CHECK((held.bytes == 15 && held.tensors == 3 && held.shape == "5 int8"));
   CHECK(held.place == "torch/optim/optimizer.py, line 41");
   const auto parts = parts_of(*again.memory);
@@ -63,9 +63,9 @@ TEST_CASE("A profile of an earlier version, which knew no such part, is read all
   CHECK(memory->kept_from_earlier_iterations == 0);
   CHECK(parts_of(*memory).size() == 8);
   old["memory"]["other_alive"] = 15;
-  old["memory"]["holders"] = {{kHolder, 15}};
+  old["memory"]["holders"] = {{holder, 15}};
   const auto next = old.get<Profile>().memory;
   REQUIRE(next);
   CHECK(next->kept_from_earlier_iterations == 15);
-  CHECK(next->holders.at(kHolder).bytes == 15);
+  CHECK(next->holders.at(holder).bytes == 15);
 }

@@ -14,14 +14,15 @@
 namespace nightjar::runner {
 
 inline std::string base64url(const std::string& hex) {
-  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  constexpr char digits_of_hex[] =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   std::string out;
   unsigned value = 0, bits = 0;
   for (std::size_t i = 0; i < hex.size(); i += 2) {
     value = value << 8 | static_cast<unsigned>(std::stoi(hex.substr(i, 2), nullptr, 16));
-    for (bits += 8; bits >= 6;) out.push_back(kDigits[value >> (bits -= 6) & 63]);
+    for (bits += 8; bits >= 6;) out.push_back(digits_of_hex[value >> (bits -= 6) & 63]);
   }
-  if (bits > 0) out.push_back(kDigits[value << (6 - bits) & 63]);
+  if (bits > 0) out.push_back(digits_of_hex[value << (6 - bits) & 63]);
   return out;
 }
 

@@ -9,9 +9,9 @@ using namespace std::chrono_literals;
 using nlohmann::json;
 namespace {
 
-constexpr auto kPoll = 40min;  // of an idle agent; a job that was queued ends it
-constexpr auto kSetup = 60s;   // of a session
-constexpr auto kRun = 10s;
+constexpr auto idle_poll = 40min;  // of an idle agent; a job that was queued ends it
+constexpr auto setup = 60s;        // of a session
+constexpr auto run_prefix = 10s;
 
 bool is_success(const Answer& answer) {
   return answer.status == 200 || answer.status == 201 || answer.status == 204;
@@ -120,7 +120,7 @@ void Agent::claim() {
     if (answer.status != 204) return later(30s, [this] { enroll(); });
     around_.heard(*this);
     idle_ = true;
-    later(kPoll, [this] {
+    later(idle_poll, [this] {
       idle_ = false;
       work();
     });
@@ -144,7 +144,7 @@ void Agent::begin(std::shared_ptr<Held> held) {
   }
   keep_lease();
   const auto runs = static_cast<int>(held_->spec.order.size());
-  later(kSetup + kRun * runs, [this, held = held_] {
+  later(setup + run_prefix * runs, [this, held = held_] {
     if (held_ == held) finish();
   });
 }

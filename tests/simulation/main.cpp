@@ -15,7 +15,7 @@ using namespace nightjar::simulation;
 
 namespace {
 
-constexpr int kProgressEvery = 10;  // s
+constexpr int progress_every = 10;  // s
 
 std::set<Fault> parse_faults(const std::string& text) {
   std::set<Fault> faults;
@@ -136,7 +136,7 @@ int main(int argc, char** argv) {
     }
     if (stop && outcome.violation) break;
     const double seconds = cpu_seconds();
-    if (seconds - said < kProgressEvery) continue;
+    if (seconds - said < progress_every) continue;
     said = seconds;
     say(totals, seconds, "... ");
   }

@@ -60,7 +60,7 @@ struct Message {
 class Network {
  public:
   // A client gets its answer within this time after it was served, or never.
-  static constexpr std::chrono::seconds kPatience{30};
+  static constexpr std::chrono::seconds longest_patience{30};
 
   // `deliver` hands a message to the service, if there is one.
   Network(Timeline& timeline, std::uint64_t seed, std::function<Answer(const Message&)> deliver)
@@ -73,13 +73,15 @@ class Network {
     using namespace std::chrono_literals;
     if (random_.chance(.15) && faults_.contains(Fault::duplicate))
       timeline_.after(random_.seconds(1s, 4h), [this, message] { deliver_(message); });
-    if (happens(Fault::loss)) return timeline_.after(kPatience, [answered] { answered({}); });
+    if (happens(Fault::loss))
+      return timeline_.after(longest_patience, [answered] { answered({}); });
     const auto there = latency(), back = latency();
-    const bool lost = happens(Fault::loss) || there + back > kPatience;
+    const bool lost = happens(Fault::loss) || there + back > longest_patience;
     timeline_.after(there, [this, message, answered, there, back, lost] {
       Answer answer = deliver_(message);
       if (lost) answer = {};
-      const auto rest = lost ? std::max<std::chrono::microseconds>(kPatience - there, 1ms) : back;
+      const auto rest =
+          lost ? std::max<std::chrono::microseconds>(longest_patience - there, 1ms) : back;
       timeline_.after(rest, [answered, answer] { answered(answer); });
     });
   }

@@ -8,9 +8,9 @@
 namespace nightjar::simulation {
 namespace {
 
-const std::vector<std::string> kWorkloads = {"python/alpha/eval/cpu/fp32/b1/eager",
-                                             "python/beta/train/cpu/fp32/b4/eager",
-                                             "python/gamma/eval/cpu/fp32/b8/eager"};
+const std::vector<std::string> workload_names = {"python/alpha/eval/cpu/fp32/b1/eager",
+                                                 "python/beta/train/cpu/fp32/b4/eager",
+                                                 "python/gamma/eval/cpu/fp32/b8/eager"};
 
 // Each part has a stream of its own, so that a bound takes away and changes nothing else.
 enum Stream : std::uint64_t {
@@ -49,7 +49,7 @@ void draw_runners(Plan& plan, const Bounds& bounds) {
                            machine,
                            {},
                            number > 0};
-      for (const std::string& workload : kWorkloads)
+      for (const std::string& workload : workload_names)
         if (number == 0 || random.chance(.6)) runner.workloads.push_back(workload + "@1");
       if (machine < at_most(classes, bounds.classes) && number < at_most(count, bounds.runners))
         plan.runners.push_back(std::move(runner));
@@ -81,7 +81,7 @@ void draw_steps(Plan& plan, const Bounds& bounds) {
   const int count = random.between(0, 2);
   for (int number = 0; number < count; ++number) {
     Step step;
-    step.workload = kWorkloads[static_cast<std::size_t>(number)];
+    step.workload = workload_names[static_cast<std::size_t>(number)];
     step.metric = random.chance(.7) ? "latency" : "peak_cpu_memory";
     step.factor = 1.2 + .3 * random.uniform();
     const auto commit = commit_at(plan, random.uniform());
@@ -97,7 +97,7 @@ void draw_gain(Plan& plan, const Bounds& bounds) {
   Random random(plan.seed, Stream::gains);
   if (!random.chance(.4)) return;
   Step gain;
-  gain.workload = kWorkloads.back();
+  gain.workload = workload_names.back();
   gain.metric = random.chance(.7) ? "latency" : "peak_cpu_memory";
   gain.factor = .6 + .2 * random.uniform();
   const auto commit = commit_at(plan, random.uniform());
@@ -111,7 +111,7 @@ void draw_gain(Plan& plan, const Bounds& bounds) {
 std::vector<std::string> quiet_workloads(std::uint64_t seed) {
   const auto with_steps = Random(seed, Stream::steps).between(0, 2);
   const auto with_gains = Random(seed, Stream::gains).chance(.4) ? 1 : 0;
-  return {kWorkloads.begin() + with_steps, kWorkloads.end() - with_gains};
+  return {workload_names.begin() + with_steps, workload_names.end() - with_gains};
 }
 
 void draw_wheel_change(Plan& plan, const Bounds& bounds) {

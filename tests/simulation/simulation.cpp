@@ -18,13 +18,13 @@ namespace nightjar::simulation {
 namespace {
 using namespace std::chrono_literals;
 
-constexpr int kHealthyNights = 3;  // after the faults
-constexpr std::chrono::seconds kDay = 24h;
+constexpr int healthy_nights = 3;  // after the faults
+constexpr std::chrono::seconds one_day = 24h;
 // Between two troubles of one runner. A night's measuring takes a few hours.
-constexpr auto kTrouble = 2400s;
-constexpr std::chrono::seconds kShortestTick = 60s, kLongestTick = 3600s;
-constexpr auto kNextTick = 5s;  // the daemon's, which has no longer ones
-constexpr const char* kSound = "the database stays sound";
+constexpr auto longest_trouble = 2400s;
+constexpr std::chrono::seconds shortest_tick = 60s, longest_tick = 3600s;
+constexpr auto next_tick = 5s;  // the daemon's, which has no longer ones
+constexpr const char* soundness = "the database stays sound";
 
 // In memory where that is possible: what is tested is not the disk's speed.
 class Folder {
@@ -96,7 +96,7 @@ class Simulation {
         around_{timeline_, network_, truth_, [this](const Agent& agent) {
                   if (!clock_followed_) watch_.forget_times();
                   watch_.heard(agent, timeline_.now(),
-                               config_.queue.runner_silent - Network::kPatience);
+                               config_.queue.runner_silent - Network::longest_patience);
                 }} {
     write_durably(database_file(), fresh_database());
     if (plan.disk_fails()) disk_ = std::make_unique<FaultyDisk>(database_file(), plan.seed);
@@ -132,10 +132,10 @@ class Simulation {
     for (int i = 1; i <= plan_.nights(); ++i) night(plan_.commits[static_cast<std::size_t>(i)]);
     end_faults();
     // A schedule may skip the first of them: its date was had already, by a clock that ran ahead.
-    for (int i = 0; i < kHealthyNights + plan_.scheduled; ++i) night(2);
+    for (int i = 0; i < healthy_nights + plan_.scheduled; ++i) night(2);
     watch_.check_liveness(service_->db());
     outcome_.fixes = watch_.named_gains(service_->db());
-    watch_.check_period(service_->db(), config_, clock_.now() - 2 * kLongestTick);
+    watch_.check_period(service_->db(), config_, clock_.now() - 2 * longest_tick);
   }
 
   // A nightly, and a day in which all that follows from it may happen.
@@ -149,7 +149,7 @@ class Simulation {
       tick_soon();
       bury();
     }
-    timeline_.run_until(timeline_.now() + kDay);
+    timeline_.run_until(timeline_.now() + one_day);
     if (service_) check([&] { watch_.check_safety(service_->db()); });
     ++outcome_.days;
   }
@@ -164,7 +164,7 @@ class Simulation {
   // ---- the service
 
   void begin_service() {
-    if (!open_service()) return begin_service_after(kShortestTick);
+    if (!open_service()) return begin_service_after(shortest_tick);
     if (service_->is_dead()) return bury();
     check([&] { watch_.began(service_->db(), database_, std::exchange(lost_power_, false)); });
     if (!std::exchange(clock_followed_, true)) watch_.forget_times();
@@ -179,7 +179,7 @@ class Simulation {
       service_ = std::make_unique<Service>(config_, clock_, truth_.graph(), tracker_, artifacts_,
                                            disk_.get());
     } catch (const storage::Damaged& error) {
-      throw Violation{kSound, error.what()};
+      throw Violation{soundness, error.what()};
     } catch (const storage::Error&) {
       if (!disk_) throw;
       restore_power();
@@ -213,7 +213,7 @@ class Simulation {
 
   void discover() { discovered_ = service_->discover(truth_.wheels()); }
 
-  void tick_soon() { tick_after(1s, kShortestTick); }
+  void tick_soon() { tick_after(1s, shortest_tick); }
 
   // At most one tick is waited for; `rest`: how long after it the next one comes.
   void tick_after(std::chrono::seconds wait, std::chrono::seconds rest) {
@@ -231,16 +231,16 @@ class Simulation {
     if (service_->is_dead()) return bury();
     check([&] { after_tick(changed); });
     if (!service_->follows_clock())
-      tick_after(kNextTick, kShortestTick);
+      tick_after(next_tick, shortest_tick);
     else if (service_->is_woken())
       tick_soon();
     else
-      tick_after(rest, std::min<std::chrono::seconds>(2 * rest, kLongestTick));
+      tick_after(rest, std::min<std::chrono::seconds>(2 * rest, longest_tick));
   }
 
   void after_tick(bool changed) {
     const auto trouble = storage::trouble_of(service_->db());
-    if (trouble && trouble->damaged) throw Violation{kSound, trouble->what};
+    if (trouble && trouble->damaged) throw Violation{soundness, trouble->what};
     if (service_->follows_clock()) {
       clock_followed_ = true;
       watch_.check_leases(service_->db(), clock_.now(), config_.queue.lease);
@@ -366,7 +366,7 @@ class Simulation {
   }
 
   void trouble_later(Agent& agent) {
-    while_faulty(random_.wait(kTrouble), [this, &agent] {
+    while_faulty(random_.wait(longest_trouble), [this, &agent] {
       trouble(agent);
       trouble_later(agent);
     });
@@ -396,7 +396,7 @@ class Simulation {
   }
 
   void kill_later() {
-    while_faulty(random_.wait(2 * kTrouble), [this] {
+    while_faulty(random_.wait(2 * longest_trouble), [this] {
       if (service_) service_->die_after(random_.between(0, 20));
       kill_later();
     });
@@ -404,7 +404,7 @@ class Simulation {
 
   // The n-th of what a transaction or a few do. A disk that is full has room again after a while.
   void break_disk_later(Fault fault) {
-    while_faulty(random_.wait(2 * kTrouble), [this, fault] {
+    while_faulty(random_.wait(2 * longest_trouble), [this, fault] {
       const auto first = random_.between(0, 200);
       if (fault == Fault::disk) disk_->fail(first, random_.between(1, 8));
       if (fault == Fault::power) disk_->cut_power(first);
@@ -417,11 +417,11 @@ class Simulation {
   }
 
   void clock_later() {
-    while_faulty(random_.wait(4 * kTrouble), [this] {
+    while_faulty(random_.wait(4 * longest_trouble), [this] {
       if (random_.chance(.5))
-        set_clock(random_.seconds(-kDay, kDay));
+        set_clock(random_.seconds(-one_day, one_day));
       else
-        set_clock(clock_.ahead() + random_.seconds(-kLongestTick, kLongestTick));
+        set_clock(clock_.ahead() + random_.seconds(-longest_tick, longest_tick));
       clock_later();
     });
   }
@@ -430,18 +430,18 @@ class Simulation {
   void set_clock(std::chrono::microseconds ahead) {
     clock_.set_ahead(ahead);
     clock_followed_ = false;
-    if (service_) tick(kShortestTick);
+    if (service_) tick(shortest_tick);
   }
 
   void skew_later(Agent& agent) {
-    while_faulty(random_.wait(4 * kTrouble), [this, &agent] {
-      agent.set_clock_ahead(random_.seconds(-kDay, kDay));
+    while_faulty(random_.wait(4 * longest_trouble), [this, &agent] {
+      agent.set_clock_ahead(random_.seconds(-one_day, one_day));
       skew_later(agent);
     });
   }
 
   void lie_later() {
-    while_faulty(random_.wait(kTrouble / 4), [this] {
+    while_faulty(random_.wait(longest_trouble / 4), [this] {
       const auto any = [this]() -> const Agent& {
         return *agents_[static_cast<std::size_t>(
             random_.between(0, static_cast<int>(agents_.size()) - 1))];
@@ -479,7 +479,7 @@ class Simulation {
   }
 
   void twin_later() {
-    while_faulty(random_.wait(2 * kTrouble), [this] {
+    while_faulty(random_.wait(2 * longest_trouble), [this] {
       twin_->start();
       while_faulty(random_.seconds(600s, 4h), [this] {
         twin_->crash();

@@ -8,10 +8,10 @@
 namespace nightjar::simulation {
 namespace {
 
-constexpr double kNoise = .01;    // of a run's latency
-constexpr double kControl = .25;  // s
-constexpr double kSetupSeconds = 5;
-constexpr int kIterations = 6;
+constexpr double noise = .01;    // of a run's latency
+constexpr double control = .25;  // s
+constexpr double seconds_of_setup = 5;
+constexpr int iterations = 6;
 
 }  // namespace
 
@@ -80,7 +80,7 @@ SessionResult Truth::measure(const JobSpec& spec, const Positions& where, Time n
                              Random& random) const {
   SessionResult result;
   for (const EnvironmentSpec& environment : spec.environments)
-    result.setup_seconds.emplace_back(environment.key(), kSetupSeconds);
+    result.setup_seconds.emplace_back(environment.key(), seconds_of_setup);
   for (std::size_t i = 0; i < spec.order.size(); ++i) {
     RunResult run = measure_run(spec, spec.order[i], where, random);
     run.order = static_cast<int>(i);
@@ -96,7 +96,7 @@ RunResult Truth::measure_run(const JobSpec& spec, const PlannedRun& planned, con
   RunResult run;
   const auto normal = [&] { return random.normal(); };
   if (planned.is_control()) {
-    run.samples["latency"] = {test::near(kControl, normal)};
+    run.samples["latency"] = {test::near(control, normal)};
     return run;
   }
   if (spec.kind == JobKind::profile) {
@@ -110,8 +110,8 @@ RunResult Truth::measure_run(const JobSpec& spec, const PlannedRun& planned, con
     return run;
   }
   const double latency = level(at, where.machine_class, workload, "latency") * (1 + planned.slow) *
-                         std::exp(kNoise * random.normal());
-  test::add_iterations(run, kIterations, latency, latency, normal);
+                         std::exp(noise * random.normal());
+  test::add_iterations(run, iterations, latency, latency, normal);
   run.samples["peak_cpu_memory"] = {
       test::near(level(at, where.machine_class, workload, "peak_cpu_memory"), normal)};
   return run;

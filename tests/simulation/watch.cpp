@@ -24,9 +24,9 @@ namespace nightjar::simulation {
 namespace {
 using storage::Database;
 
-constexpr int kAll = 1000;
-constexpr std::size_t kTicks = 1000;  // whose plans are remembered
-constexpr NightId kEver{1ll << 60};
+constexpr int all_seeds = 1000;
+constexpr std::size_t ticks = 1000;  // whose plans are remembered
+constexpr NightId end_of_nights{1ll << 60};
 
 [[noreturn]] void violated(std::string invariant, std::string what) {
   throw Violation{std::move(invariant), std::move(what)};
@@ -86,12 +86,12 @@ const std::vector<CommitSha>& named(const Regression& regression) {
 }
 
 std::vector<Regression> all_regressions(const Database& db) {
-  return storage::list_regressions(db, {}, {kAll, {}}).items;
+  return storage::list_regressions(db, {}, {all_seeds, {}}).items;
 }
 
 std::vector<FixSearch> all_fixes(const Database& db) {
   std::vector<FixSearch> fixes;
-  for (const Bisection& search : storage::list_bisections(db, {kAll, {}}).items)
+  for (const Bisection& search : storage::list_bisections(db, {all_seeds, {}}).items)
     if (search.fix) fixes.push_back(storage::find_fix_search(db, *search.fix).value());
   return fixes;
 }
@@ -239,7 +239,7 @@ void Watch::before_tick(const service::EngineContext& engine) {
   auto& now = runnable_[engine.clock.now()];
   for (const Runner& runner : service::live_runners(engine))
     now[runner.machine].insert(runner.workloads.begin(), runner.workloads.end());
-  while (runnable_.size() > kTicks) runnable_.erase(runnable_.begin());
+  while (runnable_.size() > ticks) runnable_.erase(runnable_.begin());
 }
 
 void Watch::check_safety(const Database& db) const {
@@ -333,10 +333,10 @@ template <class IsBefore>
 void Watch::check_levels(const Database& db, const Effect& effect, const std::string& name,
                          IsBefore is_before) const {
   const auto regressions = all_regressions(db);
-  for (const Series& series : storage::list_series(db, {}, {kAll, {}}).items) {
+  for (const Series& series : storage::list_series(db, {}, {all_seeds, {}}).items) {
     if (!shows(db, effect, series)) continue;
     bool before = false, after = false;
-    for (const Level& level : storage::levels_before(db, series.id, kEver, kAll))
+    for (const Level& level : storage::levels_before(db, series.id, end_of_nights, all_seeds))
       (is_before(level.build) ? before : after) = true;
     if (!before || !after) continue;
     const bool known =
@@ -409,7 +409,7 @@ void Watch::check_liveness(const Database& db) const {
     for (const Job& job : storage::list_jobs(db, {state, {}}, {1, {}}).items)
       violated("no job waits for ever",
                "job " + job.key + " is still " + std::string(name_of(state)));
-  for (const OutboxMessage& message : storage::list_messages(db, {kAll, {}}).items)
+  for (const OutboxMessage& message : storage::list_messages(db, {all_seeds, {}}).items)
     if (message.state != OutboxState::sent)
       violated("every message is sent",
                message.key + " is " + std::string(name_of(message.state)) + ": " + message.error);

@@ -11,7 +11,7 @@ using namespace nightjar::storage::test;
 
 namespace {
 
-constexpr int kWrites = 6;
+constexpr int write_count = 6;
 
 // A database that is migrated already, so that opening it takes few operations.
 class Prepared {
@@ -53,7 +53,7 @@ bool survives_cut_at(const Prepared& prepared, std::int64_t change, std::uint64_
     Database db = Database::open_writer(path);
     disk.cut_power(change);
     try {
-      while (acknowledged < kWrites) {
+      while (acknowledged < write_count) {
         write_down(db, acknowledged + 1);
         ++acknowledged;
       }
@@ -80,7 +80,7 @@ TEST_CASE("what was acknowledged survives a power cut at any change of the disk"
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     std::int64_t change = 0;
     while (survives_cut_at(prepared, change, seed)) ++change;
-    CHECK(change > 5 * kWrites);
+    CHECK(change > 5 * write_count);
   }
 }
 
@@ -95,7 +95,7 @@ TEST_CASE(
     const std::int64_t before = disk.operations();
     disk.fail(first, 1);
     int acknowledged = 0;
-    for (int number = 1; number <= kWrites; ++number) try {
+    for (int number = 1; number <= write_count; ++number) try {
         write_down(db, number);
         acknowledged = number;
       } catch (const Error&) {
@@ -103,7 +103,7 @@ TEST_CASE(
         CHECK_FALSE(trouble_of(db)->damaged);
       }
     INFO("failed at operation " << first);
-    CHECK(acknowledged >= kWrites - 1);
+    CHECK(acknowledged >= write_count - 1);
     CHECK(number_in(db) == acknowledged);
     CHECK_NOTHROW(db.impl().require_sound("integrity_check"));
     if (first > disk.operations() - before) break;
@@ -120,7 +120,7 @@ TEST_CASE("a full disk loses nothing that was acknowledged, and it goes on when 
       Database db = Database::open_writer(path);
       disk.fill(first);
       int acknowledged = 0;
-      for (int number = 1; number <= kWrites; ++number) try {
+      for (int number = 1; number <= write_count; ++number) try {
           write_down(db, number);
           acknowledged = number;
         } catch (const Error& error) {

@@ -12,14 +12,14 @@ using namespace nightjar::storage::test;
 
 namespace {
 
-const WorkloadName kResnet = *WorkloadName::parse("torchbench/resnet50/eval/cuda/fp32/b8/eager");
+const WorkloadName resnet = *WorkloadName::parse("torchbench/resnet50/eval/cuda/fp32/b8/eager");
 
 HistoryNight measured(int day, std::vector<double> latencies) {
   return {at(day * 86400),
           "",
           std::nullopt,
           "2026/metrics.json",
-          {{kResnet, "latency", std::move(latencies)}}};
+          {{resnet, "latency", std::move(latencies)}}};
 }
 
 struct Histories {
@@ -75,8 +75,8 @@ TEST_CASE("a night that was stored in part is completed") {
   Histories world;
   world.store(measured(1, {.5}));
   HistoryNight whole = measured(1, {.5});
-  whole.values.push_back({kResnet, "peak_gpu_memory", {2e9}});
-  whole.values.push_back({kResnet, std::string(kFailures), {kFailed}});
+  whole.values.push_back({resnet, "peak_gpu_memory", {2e9}});
+  whole.values.push_back({resnet, std::string(failures_metric), {exit_failed}});
   const auto stored = world.store(whole);
   CHECK((!stored.is_new && stored.known == 1 && stored.added == 2));
   CHECK(list_nights(world.db, {}).items.size() == 1);
@@ -128,9 +128,9 @@ TEST_CASE("dynamo's word is kept with its run, also where the compiler was not a
                                 "/eval/cuda/fp32/bdefault/inductor");
   };
   HistoryNight night = measured(3, {.5});
-  const std::string failures(kFailures);
+  const std::string failures(failures_metric);
   night.values.push_back({model("alexnet"), failures, {1}, Accuracy::pass});
-  night.values.push_back({model("dlrm"), failures, {kFailed}, Accuracy::OOM});
+  night.values.push_back({model("dlrm"), failures, {exit_failed}, Accuracy::OOM});
   night.values.push_back({model("vgg16"), failures, {}, Accuracy::eager_two_runs_differ});
   night.values.push_back({model("vgg16"), "speedup", {2}, {}});
   for (const bool again : {false, true}) {
@@ -152,11 +152,11 @@ TEST_CASE("dynamo's word is kept with its run, also where the compiler was not a
 }
 
 TEST_CASE("a night that is stored in parts is whole at its end only, wherever it is cut off") {
-  const std::string failures(kFailures);
+  const std::string failures(failures_metric);
   HistoryNight night = measured(1, {.5});
-  night.values.push_back({kResnet, "peak_gpu_memory", {2e9}});
-  night.values.push_back({kResnet, failures, {1}, Accuracy::pass});
-  night.values.push_back({kResnet, "speedup", {1.5, 1.6}});
+  night.values.push_back({resnet, "peak_gpu_memory", {2e9}});
+  night.values.push_back({resnet, failures, {1}, Accuracy::pass});
+  night.values.push_back({resnet, "speedup", {1.5, 1.6}});
   const auto state_of = [](const Histories& world) {
     return list_jobs(world.db, {}, {}).items.at(0).state;
   };
@@ -196,7 +196,7 @@ TEST_CASE("a part of a night ends after so many values or samples, and adds to a
   Histories world;
   KnownSeries known;
   HistoryNight night = measured(1, {.5, .6, .7});
-  night.values.push_back({kResnet, "peak_gpu_memory", {2e9}});
+  night.values.push_back({resnet, "peak_gpu_memory", {2e9}});
   const auto store = [&](const HistoryPart& part) {
     return store_history(Autocommit(world.db), world.machine, night, at(0), known, part);
   };
@@ -205,7 +205,7 @@ TEST_CASE("a part of a night ends after so many values or samples, and adds to a
   // What is there already leaves a whole night whole.
   CHECK(store({0, 1}).known == 1);
   CHECK(list_jobs(world.db, {}, {}).items.at(0).state == JobState::done);
-  night.values.insert(night.values.begin(), {kResnet, "speedup", {2}});
+  night.values.insert(night.values.begin(), {resnet, "speedup", {2}});
   CHECK(store({0, 1}).added == 1);
   CHECK(list_jobs(world.db, {}, {}).items.at(0).state == JobState::failed);
   CHECK(store({1}).known == 2);

@@ -10,7 +10,7 @@ using namespace nightjar::storage::test;
 
 namespace {
 
-constexpr int kMinute = 60, kHour = 3600;
+constexpr int minute = 60, hour = 3600;
 
 struct Yard : Story {
   Runner builder = enrol_builder("builder");
@@ -125,7 +125,7 @@ TEST_CASE("a failure of the infrastructure is retried elsewhere first, then late
     CHECK(group->reason == "disk full");
     const auto pause =
         std::chrono::duration_cast<std::chrono::seconds>(group->not_before - at(now));
-    CHECK(pause.count() == std::min(kMinute << (failure - 1), 4 * kHour));
+    CHECK(pause.count() == std::min(minute << (failure - 1), 4 * hour));
     const int due = now + static_cast<int>(pause.count());
     CHECK_FALSE(yard.claim_as(yard.other, due - 1));
     CHECK_FALSE(yard.claim_as(yard.builder, due));  // this one waits longer
@@ -141,7 +141,7 @@ TEST_CASE("a failure of the infrastructure is retried elsewhere first, then late
 TEST_CASE("a builder that is lost again and again never fails a build") {
   Yard yard;
   const SourceBuild asked = yard.ask();
-  for (int now = 0, lost = 1; lost <= 5; ++lost, now += 20 * kHour) {
+  for (int now = 0, lost = 1; lost <= 5; ++lost, now += 20 * hour) {
     REQUIRE(yard.claim_as(yard.builder, now));
     CHECK(expire_leases(Autocommit(yard.db), at(now + 61)) == std::vector{asked.job});
     CHECK(find_job(yard.db, asked.job)->state == JobState::queued);
@@ -154,10 +154,10 @@ TEST_CASE("an answer after the lease ran out counts until somebody claims the bu
   yard.ask();
   const Job first = *yard.claim_as(yard.builder, 0);
   expire_leases(Autocommit(yard.db), at(61));
-  const Job second = *yard.claim_as(yard.other, 10 * kMinute);
-  CHECK(yard.answer(first, SourceOutcome::built, 11 * kMinute) == Accepted::stale);
-  expire_leases(Autocommit(yard.db), at(20 * kMinute));
-  CHECK(yard.answer(second, SourceOutcome::built, 21 * kMinute) == Accepted::stored);
+  const Job second = *yard.claim_as(yard.other, 10 * minute);
+  CHECK(yard.answer(first, SourceOutcome::built, 11 * minute) == Accepted::stale);
+  expire_leases(Autocommit(yard.db), at(20 * minute));
+  CHECK(yard.answer(second, SourceOutcome::built, 21 * minute) == Accepted::stored);
 }
 
 TEST_CASE("where a wheel cannot be imported, another commit of its group may be asked for") {

@@ -13,7 +13,7 @@ using namespace nightjar::storage::test;
 
 namespace {
 
-const std::string kCompiled = "python/dlrm/eval/cpu/fp32/b4/inductor";
+const std::string compiled = "python/dlrm/eval/cpu/fp32/b4/inductor";
 
 SuiteKey key_of(const Story& story, const std::string& suite = "python") {
   return {story.machine.id, "cpu", suite, "eval", "cpu", "fp32", "inductor"};
@@ -38,7 +38,7 @@ SummedSuite summed(Story& story, double speedup) {
   mean.reason = "it is slower";
   suite.summary.means = {mean};
   SuiteMember member;
-  member.workload = story.add_workload(kCompiled).id;
+  member.workload = story.add_workload(compiled).id;
   member.accuracy = Accuracy::pass;
   member.passed = true;
   member.latency = .01;
@@ -85,7 +85,7 @@ TEST_CASE("what a suite came to is stored with its means and members") {
 
   const auto members = list_members(story.db, {suite.id, {}, {}}, {}).items;
   REQUIRE(members.size() == 2);
-  CHECK(members[1].name == kCompiled);
+  CHECK(members[1].name == compiled);
   CHECK(members[1].values.at(SuiteMeasure::cpu_compression) == .9);
   CHECK_FALSE(members[1].values.contains(SuiteMeasure::compile_time));
   CHECK(members[1].latency == .01);
@@ -173,7 +173,7 @@ TEST_CASE("an import that adds to a night has it and later ones summed up again"
   KnownSeries known;
   const auto import = [&](int day, const std::string& metric, std::optional<Accuracy> word = {}) {
     HistoryNight night{at(day * 86400), "", commit(static_cast<char>('a' + day)), "x", {}};
-    night.values = {{*WorkloadName::parse(kCompiled), metric, {1}, word}};
+    night.values = {{*WorkloadName::parse(compiled), metric, {1}, word}};
     store_history(Autocommit(story.db), machine, night, at(0), known);
   };
   import(2, "speedup"), import(3, "speedup"), import(4, "speedup");

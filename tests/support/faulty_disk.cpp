@@ -18,7 +18,7 @@ namespace nightjar::storage::test {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::int64_t kSector = 512;
+constexpr std::int64_t sector = 512;
 
 enum class Operation { read, write, truncate, sync, remove };
 
@@ -121,7 +121,7 @@ struct FaultyDisk::State {
                         double share) {
     const auto end = change.offset + static_cast<std::int64_t>(change.after.size());
     for (auto at = change.offset; at < end;) {
-      const auto next = std::min((at / kSector + 1) * kSector, end);
+      const auto next = std::min((at / sector + 1) * sector, end);
       const std::string_view all = change.after;
       if (uniform() < share)
         put(file, path,
@@ -248,25 +248,25 @@ int unmap_shared(sqlite3_file* file, int remove) {
 }
 
 // Version 2: with shared memory for the log's index, without mapping the file itself.
-const sqlite3_io_methods kMethods = {2,
-                                     close_file,
-                                     read_file_at,
-                                     write_file_at,
-                                     truncate_file,
-                                     sync_open_file,
-                                     file_size,
-                                     lock_file,
-                                     unlock_file,
-                                     check_reserved_lock,
-                                     file_control,
-                                     sector_size,
-                                     device_characteristics,
-                                     map_shared,
-                                     lock_shared,
-                                     order_shared,
-                                     unmap_shared,
-                                     nullptr,
-                                     nullptr};
+const sqlite3_io_methods methods = {2,
+                                    close_file,
+                                    read_file_at,
+                                    write_file_at,
+                                    truncate_file,
+                                    sync_open_file,
+                                    file_size,
+                                    lock_file,
+                                    unlock_file,
+                                    check_reserved_lock,
+                                    file_control,
+                                    sector_size,
+                                    device_characteristics,
+                                    map_shared,
+                                    lock_shared,
+                                    order_shared,
+                                    unmap_shared,
+                                    nullptr,
+                                    nullptr};
 
 int open_file(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int* got) {
   State& disk = disk_of(vfs);
@@ -276,7 +276,7 @@ int open_file(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags,
   open.disk = &disk;
   open.changes = name && disk.is_ours(name) ? &disk.unsynced[name] : nullptr;
   const int error = disk.real->xOpen(disk.real, name, real_of(file), flags, got);
-  if (error == SQLITE_OK) open.base.pMethods = &kMethods;
+  if (error == SQLITE_OK) open.base.pMethods = &methods;
   return error;
 }
 

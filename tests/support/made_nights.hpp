@@ -57,12 +57,12 @@ inline Build made_ci_wheel(service::Artifacts& artifacts, const CommitSha& commi
   return build;
 }
 
-constexpr double kSmallNoise = .002;  // sd of an iteration's log, and of memory's
+constexpr double small_noise = .002;  // sd of an iteration's log, and of memory's
 
 // `normal()` draws from the standard normal distribution.
 template <class Normal>
 double near(double value, Normal normal) {
-  return value * std::exp(kSmallNoise * normal());
+  return value * std::exp(small_noise * normal());
 }
 
 // Iterations of `latency` seconds that nothing disturbed, each with `cpu` seconds of CPU time.

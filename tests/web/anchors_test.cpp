@@ -6,7 +6,7 @@ using namespace nightjar::web;
 
 namespace {
 
-const std::string kPage = "https://wheels.test/nightly/cpu/torch/";
+const std::string page_address = "https://wheels.test/nightly/cpu/torch/";
 
 }  // namespace
 
@@ -44,7 +44,8 @@ TEST_CASE("anchors are read however they are written") {
   }));
   INFO(row.name);
   std::vector<std::string> hrefs;
-  for (const Anchor& anchor : read_links(kPage, row.html).anchors) hrefs.push_back(anchor.href);
+  for (const Anchor& anchor : read_links(page_address, row.html).anchors)
+    hrefs.push_back(anchor.href);
   CHECK(hrefs == row.hrefs);
 }
 
@@ -54,7 +55,7 @@ TEST_CASE("a page of many megabytes is read to its end, broken quotes or not") {
   for (int i = 0; i < 10; ++i)
     html += "<a href=\"broken.whl>broken.whl</a><a href=\"whole.whl\">\n";
   html += std::string(11u << 20, ' ') + "<a href='last.whl'>";
-  const std::vector<Anchor> anchors = read_links(kPage, html).anchors;
+  const std::vector<Anchor> anchors = read_links(page_address, html).anchors;
   REQUIRE(anchors.size() == 400'011);
   CHECK(anchors[400'000].href == "whole.whl");
   CHECK(anchors.back().href == "last.whl");
@@ -79,7 +80,7 @@ TEST_CASE("hrefs are resolved against the page") {
       {"#top", std::nullopt},
   }));
   INFO(row.href);
-  CHECK(resolve_url(kPage, row.href) == row.resolved);
+  CHECK(resolve_url(page_address, row.href) == row.resolved);
 }
 
 TEST_CASE("hrefs are relative to the page's base, if it names one before its links") {
@@ -87,17 +88,17 @@ TEST_CASE("hrefs are relative to the page's base, if it names one before its lin
     std::string html, base;
   };
   const auto row = GENERATE(values<Row>({
-      {"<a href=a.whl>", kPage},
+      {"<a href=a.whl>", page_address},
       {"<head><base href=\"https://cdn.test/whl/\"></head><a href=a.whl>", "https://cdn.test/whl/"},
       {"<BASE HREF=/files/ ><a href=a.whl>", "https://wheels.test/files/"},
       {"<base target=_blank><base href='../'><base href=/x/><a href=a>",
        "https://wheels.test/nightly/cpu/"},
-      {"<a href=a.whl><base href=/files/>", kPage},
-      {"<!-- <base href=/files/> --><a href=a.whl>", kPage},
-      {"<base href='file:///etc/'><a href=a.whl>", kPage},
+      {"<a href=a.whl><base href=/files/>", page_address},
+      {"<!-- <base href=/files/> --><a href=a.whl>", page_address},
+      {"<base href='file:///etc/'><a href=a.whl>", page_address},
   }));
   INFO(row.html);
-  CHECK(read_links(kPage, row.html).base == row.base);
+  CHECK(read_links(page_address, row.html).base == row.base);
 }
 
 TEST_CASE("a page is looked at about once, whatever its quotes are") {
@@ -108,14 +109,14 @@ TEST_CASE("a page is looked at about once, whatever its quotes are") {
   std::string page;
   while (page.size() < (1u << 20)) page += piece;
   std::size_t work = 0;
-  read_links(kPage, page, &work);
+  read_links(page_address, page, &work);
   CHECK(work <= page.size());
 }
 
 TEST_CASE("what an installer needs to know of a file is read") {
   const auto anchors =
       read_links(
-          kPage,
+          page_address,
           "<a href=a.whl data-requires-python=\"&gt;=3.9\" data-core-metadata=\"sha256=00\">a</a>"
           "<a href=b.whl data-dist-info-metadata=true data-yanked=\"broken\">b</a><a href=c.whl>")
           .anchors;

@@ -56,7 +56,7 @@ class Shared(Quiet):
 def test_all_twins_call_the_same_slowdown_undisturbed():
     """The service's constant, and those of the harness, which has to stand alone in both
     languages."""
-    for file, name in (("storage/model/run_value.hpp", "kUndisturbedSlowdown"),
+    for file, name in (("storage/model/run_value.hpp", "undisturbed_slowdown"),
                        ("runner/workloads/harness/probe.hpp", "slowed_from")):
         text = (programs.ROOT / file).read_text()
         assert float(re.search(rf"constexpr double {name} = ([\d.]+);",

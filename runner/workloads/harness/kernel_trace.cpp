@@ -49,7 +49,7 @@ struct Trace {
     if (!event.is_object()) throw BadTrace("the trace has no list of events");
     if (text_in(event, "ph") != "X") return;
     const std::string kind = text_in(event, "cat");
-    if (kind == "user_annotation" && text_in(event, "name") == kIteration) {
+    if (kind == "user_annotation" && text_in(event, "name") == iteration_mark) {
       const double start = number_in(event, "ts");
       windows.push_back({start, start + number_in(event, "dur")});
     } else if (kind == "kernel" || kind == "Kernel") {

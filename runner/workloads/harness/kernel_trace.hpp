@@ -9,7 +9,7 @@
 namespace nightjar::workloads {
 
 // The name of the range around each iteration.
-inline constexpr const char* kIteration = "nightjar::iteration";
+inline constexpr const char* iteration_mark = "nightjar::iteration";
 
 struct BadTrace : std::runtime_error {
   using std::runtime_error::runtime_error;

@@ -52,7 +52,7 @@ std::string traced(const std::function<void()>& step, int iterations) {
   profiler::enableProfiler(config, activities,
                            {at::RecordScope::FUNCTION, at::RecordScope::USER_SCOPE});
   for (int i = 0; i < iterations; ++i) {
-    RECORD_USER_SCOPE(kIteration);
+    RECORD_USER_SCOPE(iteration_mark);
     step();
   }
   const auto result = profiler::disableProfiler();

@@ -42,12 +42,13 @@ bool has_tracks(const json& results) {
 // asv compares results of one version of a benchmark only; it is a digest of the benchmark's source
 // or what the author says. A part of the name, so that each version is a series of its own.
 std::string version_word(const std::string& version) {
-  constexpr std::size_t kShown = 8;
+  constexpr std::size_t most_shown = 8;
   if (version.empty()) return "";
-  const bool short_enough = version.size() <= kShown;
+  const bool short_enough = version.size() <= most_shown;
   const bool is_digest = version.find_first_not_of("0123456789abcdef") == std::string::npos;
-  return "v" + (short_enough ? version
-                             : (is_digest ? version : digest_of(version).str()).substr(0, kShown));
+  return "v" + (short_enough
+                    ? version
+                    : (is_digest ? version : digest_of(version).str()).substr(0, most_shown));
 }
 
 // Results of one machine in two environments are no series.

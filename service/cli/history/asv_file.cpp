@@ -9,7 +9,7 @@ namespace nightjar::cli {
 namespace {
 using nlohmann::json;
 
-constexpr AsvKind kAsvKinds[] = {{"time", "time", "latency", "s"},
+constexpr AsvKind asv_kinds[] = {{"time", "time", "latency", "s"},
                                  {"peakmem", "peakmem", "peak_cpu_memory", "bytes"},
                                  {"mem", "mem", "", "bytes"},
                                  {"track", "track", "", ""}};
@@ -91,9 +91,9 @@ AsvOutcome asv_value(const json& value) {
 }  // namespace
 
 const AsvKind& asv_kind(const std::string& benchmark) {
-  for (const AsvKind& kind : kAsvKinds)
+  for (const AsvKind& kind : asv_kinds)
     if (asv_method(benchmark).starts_with(kind.begin)) return kind;
-  return kAsvKinds[3];
+  return asv_kinds[3];
 }
 
 std::string asv_method(const std::string& benchmark) {

@@ -17,7 +17,7 @@ namespace nightjar::cli {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t kLongestOrigin = 400, kLongestClass = 200, kLongestVersion = 100;
+constexpr std::size_t longest_origin = 400, longest_class = 200, longest_version = 100;
 
 // Without the ending of a compression: its name tells what the file is all the same.
 fs::path unpacked_name(const fs::path& path) {
@@ -68,9 +68,9 @@ std::string service_line(const std::string& text, std::size_t most) {
 
 // Two names that differ stay two.
 std::string class_line(const std::string& text) {
-  if (text.size() <= kLongestClass) return service_line(text, kLongestClass);
+  if (text.size() <= longest_class) return service_line(text, longest_class);
   const std::string digest = " " + digest_of(text).str().substr(0, 8);
-  return service_line(text.substr(0, kLongestClass - digest.size()) + digest, kLongestClass);
+  return service_line(text.substr(0, longest_class - digest.size()) + digest, longest_class);
 }
 
 // What makes two nights the same one.
@@ -81,8 +81,8 @@ class Merger {
   void add(FoundNight night, const std::string& machine_class) {
     night.machine_class = class_line(machine_class.empty() ? night.machine_class : machine_class);
     if (night.machine_class.empty()) night.machine_class = "imported";
-    night.night.origin = service_line(night.night.origin, kLongestOrigin);
-    night.night.version = service_line(night.night.version, kLongestVersion);
+    night.night.origin = service_line(night.night.origin, longest_origin);
+    night.night.version = service_line(night.night.version, longest_version);
     const NightKey key{night.machine_class, night.night.measured_at,
                        night.night.commit ? night.night.commit->str() : "", night.night.version};
     Merged& merged = nights_[key];
@@ -182,7 +182,7 @@ class Merger {
       return;
     }
     // dynamo's accuracy and performance files each say whether a model failed.
-    if (value.metric == kFailures)
+    if (value.metric == failures_metric)
       join_outcomes(there, value);
     else if (there.values != value.values)
       left_out.push_back(from.night.origin + ": " + value.metric + " of " + value.workload.str() +

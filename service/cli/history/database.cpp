@@ -44,7 +44,7 @@ std::string first_of(std::initializer_list<std::string> texts) {
 struct CompilerSetting {
   const char *name, *word;
 };
-constexpr CompilerSetting kCompilerSettings[] = {
+constexpr CompilerSetting compiler_settings[] = {
     {"dynamic_shapes", "dynamic"},           {"dynamic_batch_only", "dynamic_batch"},
     {"cpp_wrapper", "cpp_wrapper"},          {"freezing", "freezing"},
     {"export_aot_inductor", "aot_inductor"}, {"disable_cudagraphs", "no_cudagraphs"},
@@ -73,7 +73,7 @@ std::string configured_compiler(const std::string& backend, const json& extra) {
   const auto add = [&](const std::string& word) {
     if (!is_nothing(word) && words.find(word) == std::string::npos) words += "_" + word;
   };
-  for (const CompilerSetting& setting : kCompilerSettings)
+  for (const CompilerSetting& setting : compiler_settings)
     if (const auto found = extra.find(setting.name); found != extra.end() && is_set(*found))
       add(setting.word);
   const std::string mode = text_field(extra, "inductor_compile_mode");
@@ -98,9 +98,9 @@ bool is_of_one_run(const std::string& key, const json& value) {
     begin = end + 1;
   }
   if (words.contains(key)) return true;
-  constexpr std::size_t kLongest = 100;
+  constexpr std::size_t longest = 100;
   const std::string text = value.is_string() ? value.get<std::string>() : "";
-  return text.size() > kLongest || text.starts_with('/') || text.find("://") != std::string::npos;
+  return text.size() > longest || text.starts_with('/') || text.find("://") != std::string::npos;
 }
 
 // A line for each setting. What is off or not given is left out, so that a new one which nobody
@@ -310,7 +310,7 @@ class RecordNights {
   // True if that is all that the record says.
   bool says_outcome(const RecordName& name, const RecordValues& values, NightReader& night) {
     // In our own export only a failed workload has this record.
-    if (name.metric.metric == kFailures) {
+    if (name.metric.metric == failures_metric) {
       const bool failed = values.numbers != std::vector<double>{0};
       night.add_outcome(name.outcome, !failed);
       return true;

@@ -17,23 +17,23 @@ struct Column {
   const char *name, *metric;
   double factor;
 };
-constexpr Column kDynamoColumns[] = {{"speedup", "speedup", 1},
+constexpr Column dynamo_columns[] = {{"speedup", "speedup", 1},
                                      {"abs_latency", "latency", 1e-3},
                                      {"compilation_latency", "compile_time", 1},
                                      {"compression_ratio", "compression_ratio", 1},
                                      {"unique_graphs", "unique_graphs", 1},
                                      {"graph_breaks", "graph_breaks", 1}};
 // Columns that are no metric, or are read on their own.
-const std::set<std::string> kDescribing{"",         "dev",      "name",           "batch_size",
-                                        "workload", "accuracy", "dynamo_peak_mem"};
+const std::set<std::string> describing{"",         "dev",      "name",           "batch_size",
+                                       "workload", "accuracy", "dynamo_peak_mem"};
 // What eager mode takes, and counts that say what the compiler saw.
-const std::set<std::string> kNotTaken{"eager_peak_mem",
-                                      "calls_captured",
-                                      "unique_graph_breaks",
-                                      "autograd_captures",
-                                      "autograd_compiles",
-                                      "cudagraph_skips",
-                                      "tag"};
+const std::set<std::string> columns_not_taken{"eager_peak_mem",
+                                              "calls_captured",
+                                              "unique_graph_breaks",
+                                              "autograd_captures",
+                                              "autograd_compiles",
+                                              "cudagraph_skips",
+                                              "tag"};
 
 struct RowName {
   WorkloadWords words, outcome;
@@ -64,8 +64,8 @@ class RowReader {
     if (add_outcome(row, words, outcome)) return;
     for (const std::string& column : file_.columns) {
       const auto cell = file_.cell(row, column);
-      if (!cell || kDescribing.contains(column)) continue;
-      if (kNotTaken.contains(column))
+      if (!cell || describing.contains(column)) continue;
+      if (columns_not_taken.contains(column))
         ++reading_.not_taken[column];
       else
         add_cell(row, *cell, column, words);
@@ -94,7 +94,7 @@ class RowReader {
 
   void add_cell(const CsvRow& row, const CsvCell& cell, const std::string& column,
                 WorkloadWords words) {
-    for (const Column& one : kDynamoColumns)
+    for (const Column& one : dynamo_columns)
       if (column == one.name) return add_value(row, cell, words, {one.metric, one.factor});
     if (!cell.number) {
       ++reading_.not_taken[column];

@@ -11,7 +11,7 @@
 namespace nightjar::cli {
 namespace {
 
-constexpr std::size_t kLongestName = 120;
+constexpr std::size_t longest_name_read = 120;
 
 bool may_stand(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
@@ -26,8 +26,8 @@ std::string word_of(const std::string& text) {
       word += '_';
   }
   while (word.ends_with('_')) word.pop_back();
-  if (word.size() > kLongestName)
-    word = word.substr(0, kLongestName) + "-" + digest_of(text).str().substr(0, 8);
+  if (word.size() > longest_name_read)
+    word = word.substr(0, longest_name_read) + "-" + digest_of(text).str().substr(0, 8);
   return word.empty() ? "unknown" : word;
 }
 
@@ -125,8 +125,8 @@ void NightReader::finish() {
   std::erase_if(found_.night.values,
                 [&](const HistoryValue& value) { return failed_.contains(value.workload); });
   for (const auto& [workload, outcome] : outcomes_) {
-    HistoryValue value{workload, std::string(kFailures), {}, outcome.accuracy};
-    if (outcome.passed) value.values = {*outcome.passed ? 1 : kFailed};
+    HistoryValue value{workload, std::string(failures_metric), {}, outcome.accuracy};
+    if (outcome.passed) value.values = {*outcome.passed ? 1 : exit_failed};
     found_.night.values.push_back(std::move(value));
   }
   if (found_.night.values.empty()) return;

@@ -12,7 +12,7 @@ namespace nightjar::cli {
 namespace {
 using nlohmann::json;
 
-constexpr double kMilli = 1e-3, kGigabyte = 1e9;
+constexpr double milli = 1e-3, gigabyte = 1e9;
 
 json parse_metrics(const ResultFile& file) {
   try {
@@ -60,11 +60,10 @@ std::optional<WorkloadWords> words_of_test(const std::string& name, const std::s
 
 std::optional<KnownMetric> metric_of_ending(const std::string& ending, const std::string& device) {
   if (ending == "latency" || ending == "iter_latencies" || ending == "latencies")
-    return KnownMetric{"latency", kMilli};
-  if (ending == "cmem" || ending == "cpu_peak_mem")
-    return KnownMetric{"peak_cpu_memory", kGigabyte};
+    return KnownMetric{"latency", milli};
+  if (ending == "cmem" || ending == "cpu_peak_mem") return KnownMetric{"peak_cpu_memory", gigabyte};
   if (ending == "gmem" || ending == "gpu_peak_mem")
-    return KnownMetric{device == "cpu" ? "peak_cpu_memory" : "peak_gpu_memory", kGigabyte};
+    return KnownMetric{device == "cpu" ? "peak_cpu_memory" : "peak_gpu_memory", gigabyte};
   return std::nullopt;
 }
 
@@ -174,11 +173,11 @@ std::optional<WorkloadWords> words_of_instance(const std::string& place) {
 std::string word_in_place(const json& value) {
   if (value.is_null()) return "null or NaN";
   if (!value.is_string()) return "no number";
-  constexpr std::size_t kMost = 40;
+  constexpr std::size_t most_at_once = 40;
   const std::string text = value.get<std::string>();
   const auto end = text.find_last_not_of(" \t\r\n") + 1;
   const auto begin = text.substr(0, end).rfind('\n') + 1;
-  return "'" + text.substr(begin, std::min(end - begin, kMost)) + "'";
+  return "'" + text.substr(begin, std::min(end - begin, most_at_once)) + "'";
 }
 
 std::vector<double> numbers_of(const json& value, Reading& reading) {

@@ -120,12 +120,12 @@ std::optional<Time> time_in(std::string_view part) {
 
 // The first 40 hexadecimal digits in lower case between others.
 std::optional<CommitSha> commit_in(std::string_view part) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  constexpr std::size_t kLength = 40;
+  constexpr std::string_view digits_of_hex = "0123456789abcdef";
+  constexpr std::size_t length = 40;
   for (std::size_t at = 0; at < part.size();) {
-    const std::size_t begin = std::min(part.find_first_of(kDigits, at), part.size());
-    const std::size_t end = std::min(part.find_first_not_of(kDigits, begin), part.size());
-    if (end - begin == kLength) return CommitSha::parse(part.substr(begin, kLength));
+    const std::size_t begin = std::min(part.find_first_of(digits_of_hex, at), part.size());
+    const std::size_t end = std::min(part.find_first_not_of(digits_of_hex, begin), part.size());
+    if (end - begin == length) return CommitSha::parse(part.substr(begin, length));
     at = end;
   }
   return std::nullopt;

@@ -13,7 +13,7 @@ namespace nightjar::service {
 namespace {
 using storage::WaitingJob;
 
-constexpr std::chrono::seconds kOwnRunnerPatience = std::chrono::hours(1);
+constexpr std::chrono::seconds own_runner_patience = std::chrono::hours(1);
 
 bool measures_its_variant(const Runner& runner, const WaitingJob& job, const Config& config) {
   return !job.variant || measures(runner, *job.variant, config.source.variant);
@@ -60,7 +60,7 @@ std::optional<QueueStep> step_of(const QueueFacts& facts, const RunnersOfClasses
     return job.unclaimable_since ? std::optional<QueueStep>(NoteClaimable{job.id}) : std::nullopt;
   if (!job.unclaimable_since) return NoteUnclaimable{job.id};
   const auto waited = facts.now - *job.unclaimable_since;
-  if (anybody && waited >= std::min(kOwnRunnerPatience, patience)) return FreeJob{job.id};
+  if (anybody && waited >= std::min(own_runner_patience, patience)) return FreeJob{job.id};
   if (waited >= patience) return GiveUpJob{job.id, reason_of(facts.live, job, config)};
   return std::nullopt;
 }

@@ -18,17 +18,17 @@
 namespace nightjar::service {
 namespace {
 
-constexpr std::size_t kHistory = 30;       // sessions remembered for each machine class
-constexpr std::size_t kEnoughHistory = 8;  // before that there is no sd to hold a session to
+constexpr std::size_t remembered_sessions = 30;  // sessions remembered for each machine class
+constexpr std::size_t enough_history = 8;        // before that there is no sd to hold a session to
 // Share of all CPU time. Single disturbed iterations are known by their probes and left out by the
 // runner; beyond this hardly any is undisturbed.
-constexpr double kMostSteal = .15;
-constexpr int kRepeats = 2;
-constexpr std::size_t kAnotherLevel = 3;  // void sessions in a row ...
-constexpr double kAgree = .05;            // ... whose controls differ by no more than this
+constexpr double most_steal = .15;
+constexpr int most_repeats = 2;
+constexpr std::size_t another_level = 3;   // void sessions in a row ...
+constexpr double largest_agreement = .05;  // ... whose controls differ by no more than this
 
-constexpr double kSlowedByCap = .02;  // a share: kernels repeat within .25 % at equal clocks
-constexpr int kMostVoidNights = 2;    // in a row, of a GPU whose clocks are free
+constexpr double slowed_by_cap = .02;  // a share: kernels repeat within .25 % at equal clocks
+constexpr int most_void_nights = 2;    // in a row, of a GPU whose clocks are free
 
 std::string signed_percent(double share) {
   char text[32];
@@ -92,8 +92,9 @@ std::string off_by(const Gauge& gauge, const SessionCheck& check,
   std::vector<double> usual;
   for (const SessionCheck& earlier : history)
     if (const double location = gauge.location(earlier); location > 0) usual.push_back(location);
-  if (now <= 0 || usual.size() < kEnoughHistory) return {};
-  if (usual.size() > kHistory) usual.erase(usual.begin(), usual.end() - kHistory);
+  if (now <= 0 || usual.size() < enough_history) return {};
+  if (usual.size() > remembered_sessions)
+    usual.erase(usual.begin(), usual.end() - remembered_sessions);
   const double level = bisect::median(usual), deviation = now / level - 1;
   const double limit = std::max(3 * bisect::robust_sd(usual) / level, gauge.least_deviation);
   if (std::abs(deviation) <= limit) return {};
@@ -142,7 +143,7 @@ class History {
     }
     if (!void_.empty() && !agree(check, void_.front())) void_.clear();
     void_.push_back(check);
-    if (void_.size() == kAnotherLevel) usable_ = std::exchange(void_, {});
+    if (void_.size() == another_level) usable_ = std::exchange(void_, {});
   }
   const std::vector<SessionCheck>& usable() const { return usable_; }
 
@@ -150,7 +151,7 @@ class History {
   static bool agree(const SessionCheck& a, const SessionCheck& b) {
     return std::all_of(std::begin(gauges), std::end(gauges), [&](const Gauge& gauge) {
       const double one = gauge.location(a), other = gauge.location(b);
-      return one <= 0 || other <= 0 || std::abs(one / other - 1) <= kAgree;
+      return one <= 0 || other <= 0 || std::abs(one / other - 1) <= largest_agreement;
     });
   }
 
@@ -159,7 +160,7 @@ class History {
 
 SessionOutcome void_for_good(const Job& job, const std::string& reason) {
   return {SessionOutcome::State::failed, job, "the session was void three times: " + reason,
-          kRepeats};
+          most_repeats};
 }
 
 }  // namespace
@@ -170,7 +171,7 @@ SessionCheck check_session(const JobSpec& spec, const SessionResult& result,
   SessionCheck check;
   check.control = control_location(controls);
   if (spec.uses_gpu()) check.gpu = gpu_location(controls);
-  if (result.after.steal_share > kMostSteal) {
+  if (result.after.steal_share > most_steal) {
     check.usable = false;
     check.reason = "the machine lost " + signed_percent(result.after.steal_share) +
                    " of its CPU time to others (steal)";
@@ -183,8 +184,8 @@ SessionCheck check_session(const JobSpec& spec, const SessionResult& result,
     return check;
   }
   const bool fixed = holds(used_events(result), ClockEvent::applications_clocks_setting);
-  if (!events.empty() && cap.slowdown && *cap.slowdown > 1 + kSlowedByCap &&
-      (fixed || cap.void_nights < kMostVoidNights)) {
+  if (!events.empty() && cap.slowdown && *cap.slowdown > 1 + slowed_by_cap &&
+      (fixed || cap.void_nights < most_void_nights)) {
     check.usable = false;
     check.reason = "the GPU's power cap slowed it by " + signed_percent(*cap.slowdown - 1) +
                    " against other sessions of the same builds";
@@ -209,7 +210,7 @@ SessionOutcome outcome_of(const storage::Database& db, const Job& asked) {
     const auto check = storage::find_check(db, job.id);
     if (!check) return {SessionOutcome::State::pending, job, "", repeat};
     if (check->usable) return {SessionOutcome::State::usable, job, "", repeat};
-    if (repeat == kRepeats) return void_for_good(job, check->reason);
+    if (repeat == most_repeats) return void_for_good(job, check->reason);
     if (std::cmp_equal(repeat, repeats.size()))
       return {SessionOutcome::State::pending, job, "", repeat};
     job = repeats[static_cast<std::size_t>(repeat)];
@@ -254,7 +255,7 @@ PowerCap load_cap(const storage::Database& db, const Job& job, const SessionResu
   }
   PowerCap cap;
   if (!ratios.empty()) cap.slowdown = bisect::median(ratios);
-  cap.void_nights = storage::void_nights_before(db, job.machine, job.night, kMostVoidNights);
+  cap.void_nights = storage::void_nights_before(db, job.machine, job.night, most_void_nights);
   return cap;
 }
 
@@ -274,8 +275,8 @@ std::optional<Unchecked> load_unchecked(const storage::Database& db, JobId id) {
                       storage::session_of(db, id).value(),
                       {}};
   History history;
-  for (const SessionCheck& check :
-       storage::last_checks(db, unchecked.job.machine, storage::facts_of_job(db, id), 2 * kHistory))
+  for (const SessionCheck& check : storage::last_checks(
+           db, unchecked.job.machine, storage::facts_of_job(db, id), 2 * remembered_sessions))
     if (check.control > 0) history.add(check);
   unchecked.history = history.usable();
   if (unchecked.job.spec.uses_gpu() && only_power_capped(unchecked.result))
@@ -286,7 +287,7 @@ std::optional<Unchecked> load_unchecked(const storage::Database& db, JobId id) {
 Checked check(const Unchecked& unchecked) {
   Checked checked{
       check_session(unchecked.job.spec, unchecked.result, unchecked.history, unchecked.cap), {}};
-  if (checked.check.usable || unchecked.repeat == kRepeats) return checked;
+  if (checked.check.usable || unchecked.repeat == most_repeats) return checked;
   Job again;
   again.key = unchecked.asked.key + "/again:" + std::to_string(unchecked.repeat + 1);
   again.repeats = unchecked.asked.id;

@@ -12,16 +12,16 @@
 namespace nightjar::service {
 namespace {
 
-constexpr PlannedRun kControl{};
+constexpr PlannedRun control{};
 
 std::vector<PlannedRun> with_controls(std::vector<PlannedRun> order) {
-  std::vector<PlannedRun> all{kControl};
+  std::vector<PlannedRun> all{control};
   const std::size_t middle = order.size() >= 8 ? order.size() / 2 : order.size() + 1;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    if (i == middle) all.push_back(kControl);
+    if (i == middle) all.push_back(control);
     all.push_back(order[i]);
   }
-  all.push_back(kControl);
+  all.push_back(control);
   return all;
 }
 
@@ -102,7 +102,7 @@ std::vector<PlannedRun> turns_order(int environments, int rounds) {
 }
 
 std::vector<PlannedRun> given_order(std::span<const int> environments) {
-  std::vector<PlannedRun> order{kControl};
+  std::vector<PlannedRun> order{control};
   for (const int environment : environments) order.push_back({environment, 0});
   return order;
 }
@@ -128,7 +128,7 @@ RunLimits run_limits(const Config::NightConfig& config) {
   const auto judged = [&](std::string_view metric) {
     return std::find(config.metrics.begin(), config.metrics.end(), metric) != config.metrics.end();
   };
-  limits.kernel_iterations = judged("kernel_time") ? kKernelIterations : 0;
+  limits.kernel_iterations = judged("kernel_time") ? profiled_iterations : 0;
   limits.peak_memory = judged("peak_memory");
   return limits;
 }

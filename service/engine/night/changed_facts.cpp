@@ -20,14 +20,14 @@ namespace {
 
 // Several nights are read, since a class may have runners with different facts, and not each of
 // them measures every night.
-constexpr int kNights = 7;
+constexpr int fact_nights = 7;
 
 using Facts = std::map<std::string, std::string>;
 
 // Returns the facts of all sessions in the last nights before `night`.
 std::vector<Facts> known_facts(const EngineView& view, MachineId machine, NightId night) {
   std::set<FactsId> known;
-  for (int nights = 0; nights < kNights; ++nights) {
+  for (int nights = 0; nights < fact_nights; ++nights) {
     const auto before = storage::last_night_on(view.db, machine, night);
     if (!before) break;
     known.merge(storage::facts_of_sessions(view.db, before->id, machine));

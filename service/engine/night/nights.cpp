@@ -26,7 +26,7 @@ namespace nightjar::service {
 namespace {
 using namespace std::chrono_literals;
 
-constexpr auto kRunnerPatience = 24h;  // how long a measuring night waits for a runner
+constexpr auto runner_patience = 24h;  // how long a measuring night waits for a runner
 
 // By the noise of the workload's latency in the nights before.
 int runs_of(const EngineView& view, MachineId machine, const std::string& variant,
@@ -188,7 +188,7 @@ MeasuringFacts load_measuring(const EngineView& view, const Night& night) {
 MeasuringStep decide(const MeasuringFacts& facts, const Config& config) {
   if (!facts.missing.empty()) return PlanSessions{facts.missing};
   if (!facts.planned) {
-    if (facts.now - facts.night.started_at < kRunnerPatience) return AwaitNight{};
+    if (facts.now - facts.night.started_at < runner_patience) return AwaitNight{};
     return EndNight{"no runner that can run the workloads appeared"};
   }
   if (facts.pending) return AwaitNight{};

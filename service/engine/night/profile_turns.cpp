@@ -12,8 +12,8 @@
 namespace nightjar::service {
 namespace {
 
-constexpr int kRunsOfTurn = 3;
-constexpr int kIterationsOfTurn = 20;  // profiled in each run
+constexpr int runs_of_turn = 3;
+constexpr int iterations_of_turn = 20;  // profiled in each run
 
 // Begins the keys of this workload's sessions; the night's number follows.
 std::string turn_key(MachineId machine, const Workload& workload) {
@@ -31,9 +31,9 @@ Job turn_of(MachineId machine, const Workload& workload, const Night& night, con
   job.spec.kind = JobKind::profile;
   job.spec.environments = {environment_of(build, config.project)};
   job.spec.workloads = {workload};
-  job.spec.order.assign(kRunsOfTurn, {.environment = 0, .workload = 0});
+  job.spec.order.assign(runs_of_turn, {.environment = 0, .workload = 0});
   job.spec.limits = run_limits(config.night);
-  job.spec.limits.min_iterations = kIterationsOfTurn;
+  job.spec.limits.min_iterations = iterations_of_turn;
   return job;
 }
 

@@ -8,8 +8,8 @@ namespace nightjar::service {
 namespace {
 using namespace std::chrono_literals;
 
-constexpr auto kPatience = 12h;  // how long a night waits for a new build
-constexpr const char* kLastDate = "scheduled-night";
+constexpr auto longest_patience = 12h;  // how long a night waits for a new build
+constexpr const char* last_date_key = "scheduled-night";
 
 // While no runner is alive, one night is enough to begin with when one comes.
 bool nights_pile_up(const EngineView& view) {
@@ -29,7 +29,7 @@ bool apply(EngineContext&, const NotDue&) {
 
 bool apply(EngineContext& context, const SkipDate& step) {
   storage::write(context.db, [&](storage::Transaction& transaction) {
-    storage::set_note(transaction, kLastDate, step.date);
+    storage::set_note(transaction, last_date_key, step.date);
   });
   return false;
 }
@@ -39,7 +39,7 @@ bool apply(EngineContext& context, const StartNight& step) {
   night.trigger = NightTrigger::schedule;
   night.started_at = context.clock.now();
   storage::Transaction transaction(context.db);
-  storage::set_note(transaction, kLastDate, step.date);
+  storage::set_note(transaction, last_date_key, step.date);
   std::vector<Night> added;
   for (int i = 0; i < step.nights; ++i) {
     added.push_back(storage::add_night(transaction, night));
@@ -53,7 +53,7 @@ bool apply(EngineContext& context, const StartNight& step) {
 }  // namespace
 
 ScheduleFacts load_schedule(const EngineView& view) {
-  return {view.clock.now(), storage::get_note(view.db, kLastDate).value_or(""),
+  return {view.clock.now(), storage::get_note(view.db, last_date_key).value_or(""),
           nights_pile_up(view)};
 }
 
@@ -91,10 +91,10 @@ AssignmentFacts load_assignment(const EngineView& view, const std::string& varia
 namespace {
 
 // Begins the reason of a night that waits because the newest wheel is at fault.
-constexpr std::string_view kNoUse = "the newest wheel, ";
+constexpr std::string_view no_use_prefix = "the newest wheel, ";
 
 std::string no_use(const Build& build) {
-  return std::string(kNoUse) + build.version + ", is unusable: " + build.reason;
+  return std::string(no_use_prefix) + build.version + ", is unusable: " + build.reason;
 }
 
 }  // namespace
@@ -106,11 +106,11 @@ Assignment decide(const AssignmentFacts& facts, const Config& config) {
     const bool asked_for = night.trigger == NightTrigger::api && facts.newest;
     if (!taken || asked_for) {  // a night that was asked for measures an old build again
       taken = true;
-      if (night.reason.starts_with(kNoUse)) night.reason.clear();
+      if (night.reason.starts_with(no_use_prefix)) night.reason.clear();
       night.build = facts.newest->id;
       night.state = NightState::measuring;
       out.given.push_back(std::move(night));
-    } else if (facts.now - night.started_at > kPatience) {
+    } else if (facts.now - night.started_at > longest_patience) {
       night.state = NightState::done;
       night.reason = "no new build appeared within 12 hours";
       if (facts.unusable) night.reason += "; " + no_use(*facts.unusable);

@@ -19,8 +19,8 @@ namespace {
 using storage::SuiteRun;
 using storage::SummedSuite;
 
-constexpr std::size_t kNamed = 5;  // members that a reason names
-constexpr int kAtOnce = 1;         // nights of a round, so that requests get their turn
+constexpr std::size_t most_named_suites = 5;  // members that a reason names
+constexpr int at_once = 1;                    // nights of a round, so that requests get their turn
 
 // All runs of one workload on one machine class.
 struct Measured {
@@ -172,13 +172,14 @@ class Names {
         earlier_.try_emplace(member.workload, &member);
   }
 
-  // "python/a/eval/…, python/b/eval/… (fail_accuracy)"; at most kNamed, then how many more.
+  // "python/a/eval/…, python/b/eval/… (fail_accuracy)"; at most most_named_suites, then how many
+  // more.
   std::string list(const std::vector<WorkloadId>& members) const {
     std::string text;
-    for (std::size_t i = 0; i < members.size() && i < kNamed; ++i)
+    for (std::size_t i = 0; i < members.size() && i < most_named_suites; ++i)
       text += (i == 0 ? "" : ", ") + one(members[i]);
-    if (members.size() > kNamed)
-      text += " and " + std::to_string(members.size() - kNamed) + " more";
+    if (members.size() > most_named_suites)
+      text += " and " + std::to_string(members.size() - most_named_suites) + " more";
     return text;
   }
 
@@ -203,7 +204,7 @@ std::string unsigned_percent(double share) {
 std::string allowed_text(const bisect::MeanVerdict& verdict) {
   if (!verdict.allowed) return "too few nights are known for a verdict";
   const std::string text = "up to " + unsigned_percent(*verdict.allowed) + " is no change";
-  return verdict.compared < bisect::kEnoughMembers ? text + ", and so few have no verdict" : text;
+  return verdict.compared < bisect::enough_members ? text + ", and so few have no verdict" : text;
 }
 
 // "37 members that were there before are -5.1 % (-6.0 % to -4.2 %) against their level; ..."
@@ -312,7 +313,7 @@ SuiteFacts load_suites(const EngineView& view, const Night& night) {
                    {}};
   for (const auto& [key, members] : suites_of(facts.runs, facts.variant))
     facts.earlier[key] =
-        storage::suites_before(view.db, key, night.started_at, night.id, bisect::kNightsOfMean);
+        storage::suites_before(view.db, key, night.started_at, night.id, bisect::nights_of_mean);
   return facts;
 }
 
@@ -325,7 +326,7 @@ SumUp decide(const SuiteFacts& facts) {
 
 bool sum_up_nights(EngineContext& context) {
   std::vector<Night> nights;
-  for (const NightId id : storage::nights_to_sum_up(context.db, kAtOnce))
+  for (const NightId id : storage::nights_to_sum_up(context.db, at_once))
     nights.push_back(storage::find_night(context.db, id).value());
   return for_each_item(context, "suites of night", nights,
                        [&](const Night& night) { return sum_up(context, night); });

@@ -10,7 +10,7 @@
 namespace nightjar::service {
 namespace {
 
-constexpr storage::PageRequest kMostCounted{500, {}};
+constexpr storage::PageRequest most_counted{500, {}};
 
 bool has_gpu(const storage::Database& db, MachineId id) {
   const auto machine = storage::find_machine(db, id);
@@ -25,7 +25,7 @@ MeasuringCosts costs_between(const storage::Database& db, Time from, Time until)
   MeasuringCosts costs{from, until, 0, {}, {}};
   storage::NightFilter nights;
   nights.since = from;
-  for (const Night& night : storage::list_nights(db, nights, kMostCounted).items) {
+  for (const Night& night : storage::list_nights(db, nights, most_counted).items) {
     if (night.started_at >= until || night.trigger == NightTrigger::imported) continue;
     const auto seconds = storage::session_time(db, night.id);
     costs.with_gpu.minutes += seconds.with_gpu / 60;
@@ -34,7 +34,7 @@ MeasuringCosts costs_between(const storage::Database& db, Time from, Time until)
   }
   storage::RegressionFilter opened;
   opened.since = from;
-  for (const Regression& one : storage::list_regressions(db, opened, kMostCounted).items)
+  for (const Regression& one : storage::list_regressions(db, opened, most_counted).items)
     if (one.culprit && one.opened_at < until && lifecycle_of(one.state).is_counted)
       ++(has_gpu(db, one.machine) ? costs.with_gpu : costs.without).named;
   return costs;

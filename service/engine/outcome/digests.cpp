@@ -105,7 +105,7 @@ std::vector<FixFacts> load_fixes(const EngineView& view) {
   const auto first_night = storage::first_night_began(view.db);
   if (least == 0 || !first_night) return list;
   const Time now = view.clock.now();
-  for (const auto& [build, better] : storage::untold_fixes(view.db, now - kFixesSince, least)) {
+  for (const auto& [build, better] : storage::untold_fixes(view.db, now - fixes_since, least)) {
     if (awaits_search(view, better)) continue;
     DigestFix fix = fix_of(view, better);
     std::string key = fix_key(view.config.repository.url, *first_night, fix.version);

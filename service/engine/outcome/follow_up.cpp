@@ -16,8 +16,8 @@
 namespace nightjar::service {
 namespace {
 
-constexpr int kNightsLookedBackOn = 60;
-constexpr double kRounding = 1e-9;  // of a level that is exactly where it was
+constexpr int nights_looked_back_on = 60;
+constexpr double rounding = 1e-9;  // of a level that is exactly where it was
 
 // A series that the issue lists, and its level in each later night. If its variant is not that of
 // the first series, its nights are named by those of the first, see name_by_commit.
@@ -31,7 +31,7 @@ struct Followed {
 };
 
 std::vector<Followed> followed(const EngineView& view, const Regression& regression) {
-  constexpr NightId kEver{1ll << 60};
+  constexpr NightId ever{1ll << 60};
   std::vector<Followed> list;
   for (const AffectedSeries& affected : regression.series) {
     const auto series = storage::find_series(view.db, affected.series);
@@ -42,7 +42,7 @@ std::vector<Followed> followed(const EngineView& view, const Regression& regress
     if (!comparable) continue;
     Followed one{affected, *series, learned_policy(view, *series).threshold, {}};
     for (const Level& level :
-         storage::levels_before(view.db, series->id, kEver, kNightsLookedBackOn))
+         storage::levels_before(view.db, series->id, ever, nights_looked_back_on))
       if (level.night > regression.night) one.later.emplace(level.night, level);
     list.push_back(std::move(one));
   }
@@ -192,7 +192,7 @@ std::optional<NightChange> news(std::span<const LaterEffect> effects) {
   };
   const auto any_moved = [&](double sign) {
     return std::any_of(effects.begin(), effects.end(), [&](const LaterEffect& one) {
-      return sign * std::log(one.now / one.told) >= std::log1p(one.threshold) - kRounding;
+      return sign * std::log(one.now / one.told) >= std::log1p(one.threshold) - rounding;
     });
   };
   if (all_back(&LaterEffect::now))
@@ -200,7 +200,7 @@ std::optional<NightChange> news(std::span<const LaterEffect> effects) {
   if (any_moved(1)) return NightChange::grew;
   // Between the threshold and back, one night's noise decides: the next one may say more.
   const bool remains = std::any_of(effects.begin(), effects.end(), [](const LaterEffect& one) {
-    return one.now >= 1 + one.threshold - kRounding;
+    return one.now >= 1 + one.threshold - rounding;
   });
   if (any_moved(-1) && remains) return NightChange::shrank;
   return std::nullopt;

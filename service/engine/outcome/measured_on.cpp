@@ -58,7 +58,7 @@ std::string failure_in(const storage::Database& db, const MeasuredOnBuilds& fail
   const auto newest = std::find_if_not(
       failures.builds.begin(), failures.builds.end(),
       [](const auto& point) { return release_in_version(point.version).has_value(); });
-  if (newest == failures.builds.end() || newest->values.back() < kFailed) return {};
+  if (newest == failures.builds.end() || newest->values.back() < exit_failed) return {};
   const Series& series = failures.series;
   const auto ending = storage::newest_failure(db, series.workload, newest->build, series.machine);
   if (!ending) return {};
@@ -80,7 +80,7 @@ std::vector<MeasuredOnBuilds> measured_on(const storage::Database& db, MachineId
   std::map<std::pair<WorkloadId, std::string>, std::size_t> known;
   for (std::size_t i = 0; i < all.size(); ++i)
     known[{all[i].series.workload, all[i].series.variant}] = i;
-  for (MeasuredOnBuilds& one : read(std::string(kFailures))) {
+  for (MeasuredOnBuilds& one : read(std::string(failures_metric))) {
     one.failure = failure_in(db, one);
     if (one.failure.empty()) continue;
     one.builds.clear();

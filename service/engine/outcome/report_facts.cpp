@@ -180,7 +180,7 @@ std::string text_of_result(const RunResult& run) {
 
 std::optional<ReportFailure> first_failure(const EngineView& view, const Regression& regression) {
   const auto lead = storage::find_series(view.db, regression.series.front().series);
-  if (!lead || lead->metric != kFailures) return std::nullopt;
+  if (!lead || lead->metric != failures_metric) return std::nullopt;
   const storage::RunFilter filter{{}, regression.bad, lead->workload};
   for (const auto& run : storage::list_runs(view.db, filter, {100, {}}).items) {
     if (is_failure(run.result.status)) return ReportFailure{run.result.status, run.result.reason};

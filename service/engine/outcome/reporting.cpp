@@ -24,11 +24,11 @@
 namespace nightjar::service {
 namespace {
 
-constexpr NightId kEver{1ll << 60};
+constexpr NightId ever{1ll << 60};
 // A search that went on after its range was filed tells its end in the issue that is there.
-const std::string kWentOn =
+const std::string went_on =
     "Builds of more commits became available, so the search went on. It says now:\n\n";
-const std::string kWidened = "A person had the search taken up again. It says now:\n\n";
+const std::string widened = "A person had the search taken up again. It says now:\n\n";
 
 bool apply(EngineContext&, const Regression&, const AwaitExplanation&) {
   return false;
@@ -69,7 +69,7 @@ std::optional<RecoveryFacts::SeriesLevels> later_levels(const EngineView& view,
   const auto series = storage::find_series(view.db, affected.series);
   if (!series) return std::nullopt;
   std::vector<Level> levels =
-      storage::levels_before(view.db, affected.series, kEver, view.config.report.recovered_nights);
+      storage::levels_before(view.db, affected.series, ever, view.config.report.recovered_nights);
   std::erase_if(levels, [&](const Level& level) { return level.night <= night; });
   return RecoveryFacts::SeriesLevels{affected, *series, policy_of(*series, view.config).threshold,
                                      std::move(levels)};
@@ -189,7 +189,7 @@ ReportingStep decide(const ReportingFacts& facts) {
   step.message.regression = facts.regression.id;
   step.message.kind = facts.is_filed ? OutboxKind::comment : OutboxKind::open_issue;
   step.message.title = issue.title;
-  const std::string& why = facts.is_widened ? kWidened : kWentOn;
+  const std::string& why = facts.is_widened ? widened : went_on;
   step.message.body = facts.is_filed ? why + issue.body : issue.body;
   step.message.commands = issue.commands;
   step.message.created_at = facts.now;

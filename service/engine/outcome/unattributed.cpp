@@ -15,12 +15,12 @@
 namespace nightjar::service {
 namespace {
 
-const std::string kSameBuilds =
+const std::string same_builds =
     "no commit could be named for another finding between the same builds, which has an issue";
-const std::string kNamedElsewhere =
+const std::string named_elsewhere =
     "a search on another machine class named the cause of the same change between the same builds; "
     "here no search gave an answer";
-const std::string kSameWeek = "this week's digest has an issue, and this finding is told there";
+const std::string same_week = "this week's digest has an issue, and this finding is told there";
 
 // In a digest each finding has a story of its own; between the same builds they may share a cause.
 std::string fingerprint_for(const EngineView& view, const Regression& regression) {
@@ -88,7 +88,7 @@ bool apply(EngineContext& context, const GetIssue& step) {
 bool apply(EngineContext& context, const JoinKnown& step) {
   const bool is_named = step.known.culprit || step.known.range;
   const bool digest = context.config.report.unattributed == UnattributedReports::digest;
-  const std::string& why = is_named ? kNamedElsewhere : digest ? kSameWeek : kSameBuilds;
+  const std::string& why = is_named ? named_elsewhere : digest ? same_week : same_builds;
   storage::write(context.db, [&](storage::Transaction& transaction) {
     store(transaction, step, evidence::of_reason(why), context.clock.now());
   });

@@ -29,8 +29,8 @@
 namespace nightjar::service {
 namespace {
 
-constexpr double kKnownCulpritMass = .5;  // prior share of commits that this night blamed already
-constexpr auto kLongestFetch = std::chrono::hours(6);  // of a wheel that is not here any more
+constexpr double known_culprit_mass = .5;  // prior share of commits that this night blamed already
+constexpr auto longest_fetch = std::chrono::hours(6);  // of a wheel that is not here any more
 
 // How far the effect stands out of its interval: the clearest is searched first.
 double clarity(const Regression& regression) {
@@ -63,8 +63,8 @@ std::vector<double> prior_of(const EngineView& view, const Bisection& bisection,
     (blamed.count(commits[i].sha) ? known : rest) += prior[i];
   if (known > 0 && rest > 0)
     for (std::size_t i = 0; i < prior.size(); ++i)
-      prior[i] *=
-          blamed.count(commits[i].sha) ? kKnownCulpritMass / known : (1 - kKnownCulpritMass) / rest;
+      prior[i] *= blamed.count(commits[i].sha) ? known_culprit_mass / known
+                                               : (1 - known_culprit_mass) / rest;
   return prior;
 }
 
@@ -83,7 +83,7 @@ std::optional<std::variant<Regression, FixSearch>> load_searched(const EngineVie
 
 // The wheel of an older good end may have to be fetched again, for which a search waits a while.
 bool awaits_wheel(const EngineView& view, const Bisection& search, const SearchLimits& limits) {
-  if (!limits.widened_at || view.clock.now() - *limits.widened_at > kLongestFetch) return false;
+  if (!limits.widened_at || view.clock.now() - *limits.widened_at > longest_fetch) return false;
   const auto good = storage::find_build(view.db, search.good);
   return good && good->sha256 && !view.artifacts.holds(*good->sha256);
 }

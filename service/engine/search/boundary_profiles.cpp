@@ -17,11 +17,12 @@ namespace nightjar::service {
 namespace {
 using namespace std::chrono_literals;
 
-constexpr auto kPatience = 30min;  // a report does not wait longer for what it could do without
-constexpr int kIterations = 20;    // profiled in each run
+constexpr auto longest_patience =
+    30min;                      // a report does not wait longer for what it could do without
+constexpr int iterations = 20;  // profiled in each run
 // What a profile explains.
-constexpr std::string_view kExplained[] = {"latency",         "cuda_latency", "kernel_time",
-                                           "peak_cpu_memory", "peak_memory",  "peak_gpu_memory"};
+constexpr std::string_view explained[] = {"latency",         "cuda_latency", "kernel_time",
+                                          "peak_cpu_memory", "peak_memory",  "peak_gpu_memory"};
 
 std::string key_of(RegressionId regression) {
   return "regression:" + std::to_string(regression.value) + "/profile";
@@ -30,8 +31,8 @@ std::string key_of(RegressionId regression) {
 // The series that was searched, if a profile can explain it.
 std::optional<Series> profiled_series(const storage::Database& db, const Bisection& search) {
   auto series = storage::find_series(db, search.series);
-  const bool explains = series && std::find(std::begin(kExplained), std::end(kExplained),
-                                            series->metric) != std::end(kExplained);
+  const bool explains = series && std::find(std::begin(explained), std::end(explained),
+                                            series->metric) != std::end(explained);
   return explains ? series : std::nullopt;
 }
 
@@ -79,7 +80,7 @@ std::optional<BoundaryPlan> plan_for(const EngineView& view, const Regression& r
   for (int run = 0; run < runs; ++run)
     for (const int side : {run % 2, 1 - run % 2}) job.spec.order.push_back({side, 0});
   job.spec.limits = run_limits(view.config.night);
-  job.spec.limits.min_iterations = kIterations;
+  job.spec.limits.min_iterations = iterations;
   return plan;
 }
 
@@ -121,7 +122,7 @@ BoundaryStep decide(const BoundaryFacts& facts) {
   if (!facts.asked) return ProfilesDone{};
   const Job& job = *facts.asked;
   if (job.state != JobState::queued && job.state != JobState::leased) return ProfilesDone{};
-  if (facts.now - job.created_at < kPatience) return AwaitProfiles{};
+  if (facts.now - job.created_at < longest_patience) return AwaitProfiles{};
   return CancelProfiles{job.id};
 }
 

@@ -39,7 +39,7 @@ std::map<MachineId, FixToSearch> leads_of(const EngineView& view,
   for (const Improvement& one : improvements) {
     const auto series = storage::find_series(view.db, one.series);
     if (!series) continue;
-    const bool is_failure = series->metric == kFailures;
+    const bool is_failure = series->metric == failures_metric;
     const double clarity = clarity_of(view, *series, one);
     const auto known = leads.find(series->machine);
     const bool is_better =
@@ -126,7 +126,7 @@ std::optional<BuildId> build_before(const EngineView& view, const Improvement& i
 std::vector<FixToSearch> load_fixes_to_search(const EngineView& view) {
   std::vector<FixToSearch> list;
   if (!searches_fixes(view.config)) return list;
-  const Time since = view.clock.now() - kFixPatience;
+  const Time since = view.clock.now() - fix_patience;
   const auto fixes = storage::untold_fixes(view.db, since, view.config.report.fixes);
   if (fixes.empty()) return list;
   std::set<MachineId> busy = searched_classes(view);
@@ -181,7 +181,7 @@ std::vector<NamedCause> named_by(const FixSearch& fix) {
 
 bool awaits_search(const EngineView& view, const std::vector<Improvement>& improvements) {
   if (!searches_fixes(view.config)) return false;
-  if (view.clock.now() - improvements.front().at >= kFixPatience) return false;
+  if (view.clock.now() - improvements.front().at >= fix_patience) return false;
   std::set<MachineId> classes;
   for (const Improvement& one : improvements)
     if (const auto series = storage::find_series(view.db, one.series))

@@ -16,9 +16,9 @@
 namespace nightjar::service {
 
 // An improvement is reported while it is this recent.
-inline constexpr std::chrono::days kFixesSince{7};
+inline constexpr std::chrono::days fixes_since{7};
 // The report of a fix waits for its searches until this long after its first improvement.
-inline constexpr std::chrono::days kFixPatience{5};
+inline constexpr std::chrono::days fix_patience{5};
 
 // Whether a regression of the machine class waits for its confirmation or its search, which go
 // first.

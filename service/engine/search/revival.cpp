@@ -14,7 +14,7 @@
 namespace nightjar::service {
 namespace {
 
-constexpr auto kOldest = std::chrono::days(60);  // an older range is not taken up again
+constexpr auto oldest = std::chrono::days(60);  // an older range is not taken up again
 
 std::set<CommitSha> ranges_of(const EngineView& view, const Regression& regression) {
   std::set<CommitSha> commits;
@@ -37,7 +37,7 @@ Commits by_search(const std::vector<storage::SearchedCommit>& commits) {
 
 // The commits that a wheel may serve now, by search.
 Commits served_commits(const EngineView& view) {
-  const Time since = view.clock.now() - kOldest;
+  const Time since = view.clock.now() - oldest;
   std::vector<storage::SearchedCommit> served;
   for (const Config::Source* source : sources_of(view.config))
     for (const auto& one : storage::commits_with_wheels(view.db, source->variant,
@@ -49,7 +49,7 @@ Commits served_commits(const EngineView& view) {
 // The commits that may have a build now. With a builder, that is to be asked of each.
 Commits candidates(const EngineView& view) {
   if (!view.config.project.recipe_sha256 || live_builders(view) == 0) return served_commits(view);
-  return by_search(storage::commits_without_build(view.db, view.clock.now() - kOldest));
+  return by_search(storage::commits_without_build(view.db, view.clock.now() - oldest));
 }
 
 bool is_testable(const EngineView& view, const Bisection& search, int commit) {

@@ -18,9 +18,9 @@ namespace nightjar::service {
 namespace {
 using namespace std::chrono_literals;
 
-constexpr auto kSessionGap = 10min;        // a later job is a new session, whatever was planned
-constexpr int kUninformativeSessions = 3;  // in a row without a run: they end the search
-constexpr int kDisturbedSessions = 25;     // the same on a machine that was never undisturbed
+constexpr auto session_gap = 10min;        // a later job is a new session, whatever was planned
+constexpr int uninformative_sessions = 3;  // in a row without a run: they end the search
+constexpr int disturbed_sessions = 25;     // the same on a machine that was never undisturbed
 
 template <class Value>
 std::vector<Value> distinct(std::vector<Value> values) {
@@ -110,9 +110,9 @@ JobSpec search_spec(const Config& config, const Series& series, const Workload& 
 
 // Says why a search with this budget of measuring time cannot go on; empty: it can.
 std::string obstacle_of(const SearchProgress& progress, std::chrono::minutes budget) {
-  if (progress.uninformative >= kUninformativeSessions)
+  if (progress.uninformative >= uninformative_sessions)
     return "three sessions in a row gave no measurement; the last: " + progress.last_failure;
-  if (progress.disturbed >= kDisturbedSessions)
+  if (progress.disturbed >= disturbed_sessions)
     return std::to_string(progress.disturbed) +
            " sessions in a row never saw the machine undisturbed: something else runs on its cores";
   if (progress.seconds > std::chrono::duration<double>(budget).count())
@@ -151,7 +151,7 @@ StepPlan plan_step(const StepFacts& facts, const SearchProgress& progress, Time 
   if (!all_ready(facts)) return plan;
   int next_session = progress.next_session;
   const bool goes_on = !facts.new_session && progress.last && progress.last->runner &&
-                       now - progress.last->created_at < kSessionGap;
+                       now - progress.last->created_at < session_gap;
   if (goes_on)
     plan.sessions.push_back({facts.order, progress.last_session, progress.last->runner});
   else

@@ -120,7 +120,7 @@ int add_runs(const storage::Database& db, SearchRuns& all, Positions& positions,
   int added = 0;
   const auto policy = bisect::policy_of_metric(series.metric);
   const auto others =
-      series.metric == kFailures ? uninformative_runs(db, job, subject) : std::set<int>();
+      series.metric == failures_metric ? uninformative_runs(db, job, subject) : std::set<int>();
   for (const SeriesRun& run : storage::runs_of_job(db, series.id, job.id)) {
     const int commit = positions.of(run.build);
     const bool has_cost = bisect::judged_value(run.value, policy) > 0;

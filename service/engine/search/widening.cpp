@@ -19,7 +19,7 @@
 namespace nightjar::service {
 namespace {
 
-constexpr std::size_t kMostCommits = 500;  // in the range of one search
+constexpr std::size_t most_commits = 500;  // in the range of one search
 
 bool is_wheel(const Build& build) {
   return build.kind != BuildKind::overlay && build.kind != BuildKind::crossed;
@@ -166,9 +166,9 @@ std::optional<CannotWiden> why_not_from(const WideningFacts& facts, const Wideni
     return CannotWiden{"The commit of " + version + " does not precede that of " + facts.good +
                            ", the present good end, on the main branch.",
                        field};
-  if (facts.end->commits->size() + facts.search->commits.size() > kMostCommits)
+  if (facts.end->commits->size() + facts.search->commits.size() > most_commits)
     return CannotWiden{"From " + version + " on there are more than " +
-                           std::to_string(kMostCommits) +
+                           std::to_string(most_commits) +
                            " commits, the most that one search takes.",
                        field};
   return std::nullopt;

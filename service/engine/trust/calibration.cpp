@@ -19,9 +19,9 @@
 namespace nightjar::service {
 namespace {
 
-constexpr int kPairs = 10;     // the second rung of the confirmation
-constexpr int kMostCases = 4;  // a night and machine class
-constexpr double kSpare = 4;   // cases whose price may be saved up
+constexpr int pairs = 10;      // the second rung of the confirmation
+constexpr int most_cases = 4;  // a night and machine class
+constexpr double spare = 4;    // cases whose price may be saved up
 
 void add_session(const storage::Database& db, const Job& job, CalibrationFunds& funds) {
   const auto session = storage::session_of(db, job.id);
@@ -53,7 +53,7 @@ Job case_of(const Config& config, const Night& night, MachineId machine, const B
   job.spec.environments = {environment_of(build, config.project),
                            environment_of(build, config.project)};
   job.spec.workloads = {workload};
-  job.spec.order = turns_order(2, kPairs);
+  job.spec.order = turns_order(2, pairs);
   const bool planted = number % 2 == 1;
   for (PlannedRun& run : job.spec.order)
     if (planted && run.environment == 1) run.slow = config.calibration.planted;
@@ -89,17 +89,17 @@ CalibrationPlan plan_of(MachineId machine, const CalibrationFunds& funds, const 
   auto& [saved, number] = plan.budget;
   saved += config.calibration.share * funds.spent_seconds;
   double cost = 0;
-  for (int cases = 0; cases < kMostCases; ++cases) {
+  for (int cases = 0; cases < most_cases; ++cases) {
     // Both kinds of case for a workload, then the next one.
     const auto turn = static_cast<std::size_t>(number / 2) % funds.prices.size();
-    cost = 2 * kPairs * funds.prices[turn].seconds;
+    cost = 2 * pairs * funds.prices[turn].seconds;
     if (cost <= 0 || saved < cost) break;
     plan.cases.push_back(
         case_of(config, night, machine, build, funds.prices[turn].workload, number));
     saved -= cost;
     ++number;
   }
-  saved = std::min(saved, kSpare * cost);
+  saved = std::min(saved, spare * cost);
   return plan;
 }
 

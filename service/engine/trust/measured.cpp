@@ -8,14 +8,14 @@
 namespace nightjar::service {
 namespace {
 
-constexpr double kConfidence = .95;
-constexpr double kPower = .9;
-constexpr const char* kCalibrated = "latency";  // the only metric that calibration compares
+constexpr double confidence = .95;
+constexpr double stated_power = .9;
+constexpr const char* calibrated = "latency";  // the only metric that calibration compares
 
 using Group = std::pair<MachineId, std::string>;
 
 Rate rate_of(std::int64_t hits, std::int64_t cases) {
-  return {cases, hits, bisect::binomial_interval(hits, cases, kConfidence)};
+  return {cases, hits, bisect::binomial_interval(hits, cases, confidence)};
 }
 
 std::optional<bool> shows_threshold(const Judged& judged, const TrustFacts& facts) {
@@ -26,14 +26,14 @@ std::optional<bool> shows_threshold(const Judged& judged, const TrustFacts& fact
 
 std::optional<double> smallest_planted(const std::vector<PlantedRate>& by_size) {
   for (const PlantedRate& one : by_size)
-    if (one.seen.interval.low >= kPower) return one.change;
+    if (one.seen.interval.low >= stated_power) return one.change;
   return std::nullopt;
 }
 
-// Returns the number of cases without a miss that puts the lower bound at kPower.
+// Returns the number of cases without a miss that puts the lower bound at stated_power.
 int cases_that_would_do() {
   int cases = 1;
-  while (bisect::binomial_interval(cases, cases, kConfidence).low < kPower) ++cases;
+  while (bisect::binomial_interval(cases, cases, confidence).low < stated_power) ++cases;
   return cases;
 }
 
@@ -43,7 +43,7 @@ std::vector<std::string> missing_of(const MeasuredVerdicts& all, const std::stri
   if (all.judged.series_nights == 0)
     missing.emplace_back(
         "False alarms are not measured yet: the next night that is held against a level counts.");
-  if (metric != kCalibrated) {
+  if (metric != calibrated) {
     missing.emplace_back(
         "Known cases are not measured: calibration compares latency only. So the power is not "
         "known, and the smallest change is computed from noise.");

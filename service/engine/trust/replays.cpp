@@ -11,8 +11,8 @@
 namespace nightjar::service {
 namespace {
 
-constexpr std::size_t kANight = 8;
-constexpr int kBuilds = 30;  // whose runs are drawn from
+constexpr std::size_t a_night = 8;
+constexpr int drawn_builds = 30;  // whose runs are drawn from
 
 // The night's series with the fewest replays so far.
 std::vector<SeriesId> candidates(const storage::Database& db, const Night& night) {
@@ -23,7 +23,7 @@ std::vector<SeriesId> candidates(const storage::Database& db, const Night& night
     return counts[a.id].cases < counts[b.id].cases;
   });
   std::vector<SeriesId> ids;
-  for (std::size_t i = 0; i < std::min(series.size(), kANight); ++i) ids.push_back(series[i].id);
+  for (std::size_t i = 0; i < std::min(series.size(), a_night); ++i) ids.push_back(series[i].id);
   return ids;
 }
 
@@ -42,7 +42,7 @@ ReplayFacts load_replay(const EngineView& view) {
   }
   facts.next = storage::next_replay(view.db, *facts.night);
   if (!facts.next) return facts;
-  facts.builds = runs_by_build(view.db, *facts.next, kBuilds);
+  facts.builds = runs_by_build(view.db, *facts.next, drawn_builds);
   facts.policy = view.config.search;
   facts.policy.builds_at_once = 1;
   if (const auto series = storage::find_series(view.db, *facts.next)) {

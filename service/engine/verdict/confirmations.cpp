@@ -34,11 +34,11 @@ namespace nightjar::service {
 namespace {
 
 // Runs that never saw the machine undisturbed have no value.
-constexpr std::size_t kMostSessions = 24;
-constexpr std::size_t kSessionsWithoutRuns = 6;  // after which a build still has no run at all
-constexpr int kMostUnfinished = 3;               // nights that try to confirm a suspicion
-constexpr int kMostToAttribute = 80;             // runs a side, to tell source, packages, wheel
-constexpr int kFirstToAttribute = 5;             // of a first session that compares the wheels
+constexpr std::size_t most_sessions = 24;
+constexpr std::size_t sessions_without_runs = 6;  // after which a build still has no run at all
+constexpr int most_unfinished = 3;                // nights that try to confirm a suspicion
+constexpr int most_to_attribute = 80;             // runs a side, to tell source, packages, wheel
+constexpr int first_to_attribute = 5;             // of a first session that compares the wheels
 
 storage::Comparison comparison_of(const SearchedChange& change, const Series& lead) {
   return {change.night, change.machine, lead.workload,
@@ -159,13 +159,13 @@ int runs_a_side(const evidence::CellValues& values) {
 }
 
 bool may_ask_for_more(const ConfirmationFacts& facts, int have) {
-  return have < kMostToAttribute && facts.asked < kMostSessions;
+  return have < most_to_attribute && facts.asked < most_sessions;
 }
 
 bisect::AttributionVerdict verdict_on(const ConfirmationFacts& facts,
                                       const evidence::CellValues& values,
                                       bisect::OtherFactor other) {
-  return facts.lead.metric == kFailures
+  return facts.lead.metric == failures_metric
              ? bisect::attribute_failure(values.cells(), facts.policy, other)
              : bisect::attribute(values.cells(), facts.policy, other);
 }
@@ -202,7 +202,7 @@ Whose attribute_wheels(const ConfirmationFacts& facts, Attributed packages, cons
   const evidence::CellValues cells = wheel_cells(facts);
   const int have = runs_a_side(cells);
   if (lays_over(facts) && facts.wheel_sessions == 0)
-    return wheel_session_for(facts, kFirstToAttribute, kFirstToAttribute, config);
+    return wheel_session_for(facts, first_to_attribute, first_to_attribute, config);
   const auto verdict = facts.wheels->same_source
                            ? bisect::attribute_to_wheel(cells.good.values, cells.bad.values)
                            : verdict_on(facts, cells, bisect::OtherFactor::wheel);
@@ -308,7 +308,7 @@ bisect::DetectionPolicy policy_of_confirmation(const EngineView& view, const Ser
   const auto noise = noise_of(view.db, series);
   const auto policy = bisect::adapted(policy_of(series, view.config), noise);
   if (noise.kind == bisect::NoiseClass::unknown) return policy;
-  const auto histories = load_histories(view, {series}, night, kNoiseBuilds);
+  const auto histories = load_histories(view, {series}, night, noise_builds);
   std::vector<double> levels;
   for (const Level& level : histories.at(series.id).levels) levels.push_back(level.value);
   return bisect::with_smallest_shown(policy,
@@ -447,7 +447,7 @@ ConfirmationFacts load_confirmation(const EngineView& view, const Regression& re
                           storage::find_build(view.db, regression.bad),
                           policy_of_confirmation(view, lead, regression.night),
                           expecting(view, lead, regression.night)};
-  if (lead.metric == kFailures) facts.elsewhere = second_runner(view, regression, lead);
+  if (lead.metric == failures_metric) facts.elsewhere = second_runner(view, regression, lead);
   facts.bar = bar_of(storage::regressions_of_night(view.db, regression.night));
   const std::vector<Job> asked = confirmation_jobs(view.db, regression, lead);
   facts.asked = asked.size();
@@ -473,7 +473,7 @@ ConfirmationStep decide(const ConfirmationFacts& facts, const Config& config) {
   if (facts.pending) return AwaitSessions{};
   if (!facts.failure.empty()) return CutShort{facts.failure};
   const auto &good = facts.values.good, &bad = facts.values.bad;
-  if (facts.asked >= kSessionsWithoutRuns && (good.values.empty() || bad.values.empty())) {
+  if (facts.asked >= sessions_without_runs && (good.values.empty() || bad.values.empty())) {
     if (!facts.a_build_only_fails) return CutShort{"no run saw the machine undisturbed"};
     return Dismiss{evidence::of_reason("could not be confirmed: one of the builds gave no runs"),
                    {}};
@@ -482,7 +482,7 @@ ConfirmationStep decide(const ConfirmationFacts& facts, const Config& config) {
       bisect::confirm(good.values, bad.values, facts.policy, facts.bar);
   const bisect::Confirmation& confirmation = judged.confirmation;
   if (confirmation.verdict == Verdict::more) {
-    if (facts.asked >= kMostSessions || !facts.good_build || !facts.bad_build)
+    if (facts.asked >= most_sessions || !facts.good_build || !facts.bad_build)
       return CutShort{"too few runs succeeded undisturbed"};
     const int want = confirmation.runs_a_side;
     return session_for(facts, want - runs_a_side(facts.values), want, config);
@@ -506,13 +506,13 @@ std::vector<Job> confirmation_jobs(const storage::Database& db, const SearchedCh
 
 bool awaits_confirmation(const Regression& regression) {
   return regression.state == RegressionState::unconfirmed &&
-         regression.unfinished < kMostUnfinished;
+         regression.unfinished < most_unfinished;
 }
 
 void leave_unconfirmed(storage::Transaction& transaction, Regression regression, Time now,
                        const std::string& reason) {
   ++regression.unfinished;
-  const bool goes_on = regression.unfinished < kMostUnfinished;
+  const bool goes_on = regression.unfinished < most_unfinished;
   storage::change_regression(
       transaction, regression,
       {RegressionState::unconfirmed, now,

@@ -12,15 +12,15 @@
 namespace nightjar::service {
 namespace {
 
-constexpr double kPasses = (1 + kFailed) / 2;  // a level below it: most runs passed
-constexpr double kOwnSpread = .25;             // of the tolerance, between runs of one build
+constexpr double passes_a_check = (1 + exit_failed) / 2;  // a level below it: most runs passed
+constexpr double own_spread = .25;  // of the tolerance, between runs of one build
 
 // Their median, if the runs agree.
 std::optional<double> agreed(std::vector<double> checksums, double tolerance) {
   if (checksums.empty()) return std::nullopt;
   std::sort(checksums.begin(), checksums.end());
   const double spread = checksums.back() - checksums.front();
-  if (spread > kOwnSpread * tolerance * std::fabs(checksums.back())) return std::nullopt;
+  if (spread > own_spread * tolerance * std::fabs(checksums.back())) return std::nullopt;
   return checksums[checksums.size() / 2];
 }
 
@@ -31,10 +31,11 @@ std::optional<ExpectedResult> expected_result(const EngineView& view, const Work
                                               const std::string& variant, NightId night) {
   const auto workload = storage::find_workload(view.db, name, version);
   if (!workload) return std::nullopt;
-  const auto series = storage::find_series(view.db, workload->id, kFailures, machine, variant);
+  const auto series =
+      storage::find_series(view.db, workload->id, failures_metric, machine, variant);
   if (!series) return std::nullopt;
   const NightId marked = storage::marked_until(view.db, *series);
-  const auto passed = storage::last_level_up_to(view.db, series->id, kPasses, marked, night);
+  const auto passed = storage::last_level_up_to(view.db, series->id, passes_a_check, marked, night);
   if (!passed) return std::nullopt;
   const double tolerance = result_tolerance(name);
   const auto checksum =

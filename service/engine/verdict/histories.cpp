@@ -14,7 +14,7 @@
 namespace nightjar::service {
 namespace {
 
-constexpr int kAtOnce = 20;  // series of a round, so that requests get their turn
+constexpr int at_once = 20;  // series of a round, so that requests get their turn
 
 // One level where values have no ratio.
 bisect::Levels judged(const HistoryFacts& facts) {
@@ -157,7 +157,7 @@ bool judge_histories(EngineContext& context) {
   const auto is_ready = [&](MachineId machine) {
     return !context.importing || !context.importing->holds(machine);
   };
-  for (const SeriesId id : storage::series_to_judge(context.db, kAtOnce, is_ready))
+  for (const SeriesId id : storage::series_to_judge(context.db, at_once, is_ready))
     waiting.push_back(storage::find_series(context.db, id).value());
   return for_each_item(context, "history of series", waiting, [&](const Series& series) {
     const HistoryFacts facts = load_history(context, series);

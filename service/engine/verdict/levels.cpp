@@ -25,7 +25,7 @@ std::vector<std::vector<double>> runs_by_build(const storage::Database& db, Seri
 }
 
 bisect::SeriesNoise noise_of(const storage::Database& db, const Series& series) {
-  return noise_of(series, runs_by_build(db, series.id, kNoiseBuilds));
+  return noise_of(series, runs_by_build(db, series.id, noise_builds));
 }
 
 bisect::SeriesNoise noise_of(const Series& series, std::vector<std::vector<double>> builds) {

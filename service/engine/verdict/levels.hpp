@@ -23,7 +23,7 @@ std::vector<std::vector<double>> runs_by_build(const storage::Database& db, Seri
                                                int limit);
 
 // Noise is learned from this many of the series' newest builds.
-inline constexpr int kNoiseBuilds = 14;
+inline constexpr int noise_builds = 14;
 bisect::SeriesNoise noise_of(const storage::Database& db, const Series& series);
 // The same, from values that were read already, by build.
 bisect::SeriesNoise noise_of(const Series& series, std::vector<std::vector<double>> builds);

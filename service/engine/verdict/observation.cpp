@@ -16,10 +16,10 @@
 namespace nightjar::service {
 namespace {
 
-constexpr std::size_t kLevels = 14;  // nights that a level is held against
-constexpr int kCreepLevels = 40;     // and those in which a creep is looked for
-constexpr std::size_t kTogether = 8, kModels = 4;
-constexpr double kMost = .5;  // share of the group
+constexpr std::size_t nights_of_level = 14;  // nights that a level is held against
+constexpr int creep_levels = 40;             // and those in which a creep is looked for
+constexpr std::size_t together = 8, model_names = 4;
+constexpr double most_allowed = .5;  // share of the group
 
 struct Tonight {
   evidence::Values values;    // of the night's build
@@ -176,7 +176,7 @@ Observation observe_series(const EngineView& view, const Night& night, const Ser
   observed.has_level =
       history.newest && history.newest->night == night.id && history.newest->build == *night.build;
   for (const Level& level : observed.levels) observed.level_values.push_back(level.value);
-  if (observed.level_values.size() > kLevels) observed.level_values.resize(kLevels);
+  if (observed.level_values.size() > nights_of_level) observed.level_values.resize(nights_of_level);
   take_again(observed, tonight, night.id);
   take_improvement(view, observed, night);
   observed.screen = bisect::screen(observed.level_values, observed.tonight.values, observed.policy);
@@ -246,13 +246,13 @@ Observations observe(const EngineView& view, const Night& night, const std::vect
   Observations all;
   const auto& metrics = view.config.night.metrics;
   for (const std::string& metric : std::set<std::string>(metrics.begin(), metrics.end()))
-    all.merge(observe_metric(view, night, usable, metric, {kCreepLevels, true}));
+    all.merge(observe_metric(view, night, usable, metric, {creep_levels, true}));
   return all;
 }
 
 Observations observe(const EngineView& view, const Night& night, const std::vector<Job>& usable,
                      const std::string& metric) {
-  return observe_metric(view, night, usable, metric, {static_cast<int>(kLevels), false});
+  return observe_metric(view, night, usable, metric, {static_cast<int>(nights_of_level), false});
 }
 
 std::optional<Level> level_of(const Night& night, const Observation& observed) {
@@ -269,8 +269,9 @@ std::vector<const Observation*> moved_together(const std::vector<Observation>& a
     moved.push_back(&observed);
     models.emplace(observed.series.workload_name.model());
   }
-  const bool most = static_cast<double>(moved.size()) >= kMost * static_cast<double>(all.size());
-  if (moved.size() < kTogether || models.size() < kModels || !most) return {};
+  const bool most =
+      static_cast<double>(moved.size()) >= most_allowed * static_cast<double>(all.size());
+  if (moved.size() < together || models.size() < model_names || !most) return {};
   std::stable_sort(moved.begin(), moved.end(), [](const Observation* a, const Observation* b) {
     return std::abs(a->screen.z) > std::abs(b->screen.z);
   });

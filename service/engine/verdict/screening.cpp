@@ -13,7 +13,7 @@
 namespace nightjar::service {
 namespace {
 
-constexpr std::size_t kSample = 3;  // number of series examined when many moved together
+constexpr std::size_t sample = 3;  // number of series examined when many moved together
 
 // Sorts a night's observations into verdicts.
 class Screening {
@@ -111,7 +111,7 @@ ScreeningVerdicts screen(const Night& night, const Observations& observed, Time 
     const auto together = moved_together(all);
     std::size_t opened = 0;
     for (const Observation* one : together)
-      if (one->worse() && opened < kSample) {
+      if (one->worse() && opened < sample) {
         screening.add(*one);
         ++opened;
       }

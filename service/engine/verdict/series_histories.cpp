@@ -49,7 +49,7 @@ std::map<SeriesId, bisect::SeriesNoise> load_noise(const EngineView& view,
                                                    const std::vector<Series>& series) {
   std::vector<SeriesId> ids;
   for (const Series& one : series) ids.push_back(one.id);
-  auto values = storage::newest_values(view.db, ids, kNoiseBuilds);
+  auto values = storage::newest_values(view.db, ids, noise_builds);
   std::map<SeriesId, bisect::SeriesNoise> all;
   for (const Series& one : series) all[one.id] = noise_of(one, std::move(values[one.id]));
   return all;

@@ -33,7 +33,7 @@ std::set<RunStatus> failures_of(const storage::Database& db, const SessionOutcom
 }  // namespace
 
 Subject::Subject(const storage::Database& db, const SearchedChange& change, const Series& series)
-    : failures_(series.metric == kFailures) {
+    : failures_(series.metric == failures_metric) {
   if (!failures_) return;
   for (const Job& asked : confirmation_jobs(db, change, series))
     kinds_.merge(failures_of(db, outcome_of(db, asked), change.bad));

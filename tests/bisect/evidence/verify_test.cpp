@@ -26,7 +26,7 @@ class FailureBundle {
   FailureBundle(bool source_fails, bool packages_fail) {
     CellValues cells{runs_of(1, false), runs_of(3, source_fails), runs_of(4, packages_fail),
                      runs_of(2, true)};
-    const auto policy = bisect::policy_of_metric(kFailures, .07);
+    const auto policy = bisect::policy_of_metric(failures_metric, .07);
     const auto verdict = bisect::attribute_failure(cells.cells(), policy);
     const json said = json::parse(of_attribution(verdict, cells, policy).text);
     const std::string old_lock(64, 'a'), new_lock(64, 'b');
@@ -34,7 +34,7 @@ class FailureBundle {
         {"format", "nightjar-evidence"},
         {"format_version", 1},
         {"regression",
-         {{"metric", kFailures},
+         {{"metric", failures_metric},
           {"unit", ""},
           {"state", "confirmed"},
           {"good", 1},
@@ -70,7 +70,7 @@ class FailureBundle {
         run.samples["latency"] = {.01};
       const RunId id{run.order + 1};
       runs_.push_back({{"id", id.value}, {"job", 1}, {"build", build}, {"result", run}});
-      values.values.push_back(fail ? kFailed : 1);
+      values.values.push_back(fail ? exit_failed : 1);
       values.runs.push_back(id);
     }
     return values;

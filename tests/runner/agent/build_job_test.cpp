@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 namespace {
 
 std::string build_spec(const TinyProject& project, const std::string& commit,
-                       const std::string& recipe = kTinyRecipe) {
+                       const std::string& recipe = tiny_recipe) {
   JobSpec spec;
   spec.kind = JobKind::build;
   spec.source = SourceSpec{project.repository().string(), *CommitSha::parse(commit), recipe,

@@ -75,7 +75,7 @@ TEST_CASE("Of a wheel at fault no run can tell anything, and nothing stays") {
     return members;
   };
   auto long_record = good;
-  long_record.push_back({record_of(good, "2.15.0").name, std::string(kMostRecord + 1, '\n'), ""});
+  long_record.push_back({record_of(good, "2.15.0").name, std::string(most_record + 1, '\n'), ""});
   const Case cases[] = {
       {"long record", "RECORD cannot be read, or has more than 33554432 bytes", long_record},
       {"traversal", "leads out", with({"../../evil", "x", ""})},

@@ -10,9 +10,9 @@ using namespace nightjar::runner;
 
 namespace {
 
-const std::string kItem =
+const std::string catalog_item =
     R"({"name": "python/mine/eval/cpu/fp32/b1/eager", "version": 2, "kind": "python"})";
-const std::string kSizes = R"("sizes": {"mine/eval": {"width": 4}})";
+const std::string size_words = R"("sizes": {"mine/eval": {"width": 4}})";
 
 std::vector<CatalogEntry> read(const std::string& text) {
   const Scratch scratch;
@@ -23,7 +23,7 @@ std::vector<CatalogEntry> read(const std::string& text) {
 }  // namespace
 
 TEST_CASE("A workload of the table has its name, version and kind") {
-  const auto catalog = read("{\"items\": [" + kItem + "], " + kSizes + "}");
+  const auto catalog = read("{\"items\": [" + catalog_item + "], " + size_words + "}");
   REQUIRE(catalog.size() == 1);
   CHECK(catalog[0].name.str() == "python/mine/eval/cpu/fp32/b1/eager");
   CHECK(catalog[0].version == 2);
@@ -33,7 +33,7 @@ TEST_CASE("A workload of the table has its name, version and kind") {
 TEST_CASE("A broken table of workloads is refused with file, workload and key") {
   const std::string name = "\"name\": \"python/mine/eval/cpu/fp32/b1/eager\"";
   const auto items = [](const std::string& list) {
-    return "{\"items\": [" + list + "], " + kSizes + "}";
+    return "{\"items\": [" + list + "], " + size_words + "}";
   };
   const std::string of_mine = "workloads.json: python/mine/eval/cpu/fp32/b1/eager";
   for (const auto& [text, words] : std::vector<std::pair<std::string, std::string>>{
@@ -53,12 +53,12 @@ TEST_CASE("A broken table of workloads is refused with file, workload and key") 
             of_mine + ": key \"kind\" is missing; it needs \"python\" or"},
            {items("{" + name + ", \"version\": 1, \"kind\": \"external\"}"),
             "\"kind\" is \"external\"; it needs"},
-           {items(kItem + ", " + kItem), "is there twice"},
-           {"{\"items\": [" + kItem + "]}",
+           {items(catalog_item + ", " + catalog_item), "is there twice"},
+           {"{\"items\": [" + catalog_item + "]}",
             of_mine + ": key \"mine/eval\" is missing in \"sizes\"; it needs"},
-           {"{\"items\": [" + kItem + "], \"sizes\": {\"mine/eval\": {\"width\": \"4\"}}}",
+           {"{\"items\": [" + catalog_item + "], \"sizes\": {\"mine/eval\": {\"width\": \"4\"}}}",
             "sizes, key \"mine/eval\": sizes are whole numbers"},
-           {"{\"items\": [" + kItem + "], \"tiny\": {\"mine\": 4}, " + kSizes + "}",
+           {"{\"items\": [" + catalog_item + "], \"tiny\": {\"mine\": 4}, " + size_words + "}",
             "tiny, key \"mine\": sizes are whole numbers"}}) {
     INFO(text);
     CHECK_THROWS_AS(read(text), WrongUse);

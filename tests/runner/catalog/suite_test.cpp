@@ -31,7 +31,7 @@ Suite suite_from(const Scratch& scratch, const std::string& text) {
   return find_suite(scratch.path(), "mine").value();
 }
 
-const auto kListed =
+const auto listed_models =
     catalog_with({"python/dlrm/eval/cpu/fp32/b128/eager", "python/unet/eval/cpu/fp32/b2/eager",
                   "python/unet/train/cpu/fp32/b2/eager", "native/unet/eval/cpu/fp32/b2/eager"});
 
@@ -43,7 +43,7 @@ TEST_CASE("A suite's globs come in the order of their priorities and each worklo
       workloads = ["native/**", {glob = "python/*/train/**", priority = 2}, {glob = "python/**", priority = -1}]
       minutes = 2.5)");
   CHECK(suite.minutes == 2.5);
-  CHECK(texts(expand(suite.workloads, kListed)) ==
+  CHECK(texts(expand(suite.workloads, listed_models)) ==
         std::vector<std::string>{
             "2 python/unet/train/cpu/fp32/b2/eager", "0 native/unet/eval/cpu/fp32/b2/eager",
             "-1 python/dlrm/eval/cpu/fp32/b128/eager", "-1 python/unet/eval/cpu/fp32/b2/eager"});
@@ -58,7 +58,7 @@ TEST_CASE("An entry's devices, or a glob that says so, mean listed workloads on 
       [[workloads]]
       glob = "*/dlrm/eval/cuda/**"
       batches = [1])");
-  auto listed = kListed;
+  auto listed = listed_models;
   listed.push_back(
       {*WorkloadName::parse("mine/dlrm/eval/cpu/fp32/b1/eager"), 1, WorkloadKind::external});
   CHECK(texts(expand(suite.workloads, listed)) ==
@@ -82,7 +82,7 @@ TEST_CASE("An entry's precisions, batches and backends make every combination, l
       [[workloads]]
       glob = "python/unet/**"
       precisions = ["bf16"])");
-  CHECK(texts(expand(suite.workloads, kListed)) ==
+  CHECK(texts(expand(suite.workloads, listed_models)) ==
         std::vector<std::string>{
             "0 python/unet/eval/cpu/fp32/b1/eager", "0 python/unet/eval/cpu/fp32/b1/inductor",
             "0 python/unet/eval/cpu/fp32/bmax/eager", "0 python/unet/eval/cpu/fp32/bmax/inductor",

@@ -16,7 +16,7 @@ CatalogEntry entry(const char* name, int version, WorkloadKind kind) {
   return {*WorkloadName::parse(name), version, kind};
 }
 
-const std::vector<CatalogEntry> kCatalog = {
+const std::vector<CatalogEntry> some_catalog = {
     entry("python/dlrm/eval/cpu/fp32/b128/eager", 3, WorkloadKind::python),
     entry("native/dlrm/eval/cpu/fp32/b128/eager", 2, WorkloadKind::native)};
 
@@ -29,13 +29,13 @@ TEST_CASE(
        {"python/dlrm/eval/cpu/fp32/b128/inductor", "python/dlrm/eval/cpu/bf16/b128/eager",
         "python/dlrm/eval/cuda/amp/b1/inductor-max-autotune",
         "python/dlrm/eval/cpu/fp32/bmax/eager"}) {
-    const auto catalog = with_variants(kCatalog, {name});
+    const auto catalog = with_variants(some_catalog, {name});
     REQUIRE(catalog.size() == 3);
     CHECK(catalog[2].name.str() == name);
     CHECK(catalog[2].version == 3);
     CHECK(select(catalog, {name}).size() == 1);
   }
-  CHECK(with_variants(kCatalog, {"native/dlrm/eval/cpu/bf16/b16/eager"})[2].version == 2);
+  CHECK(with_variants(some_catalog, {"native/dlrm/eval/cpu/bf16/b16/eager"})[2].version == 2);
 }
 
 TEST_CASE("A listed workload exists in its other size and with any thread count") {
@@ -64,7 +64,7 @@ TEST_CASE("What varies nothing that is listed, in a way that the programs know, 
         "python/dlrm/eval/cpu/fp32/b128/tvm", "native/dlrm/eval/cpu/fp32/b128/inductor",
         "python/dlrm/eval/cpu/fp32/b0/eager", "python/dlrm/*/cpu/fp32/b1/eager",
         "python/dlrm/eval/cpu/fp32/b128/eager"})
-    CHECK(with_variants(kCatalog, {name}).size() == kCatalog.size());
+    CHECK(with_variants(some_catalog, {name}).size() == some_catalog.size());
 }
 
 namespace {
@@ -79,7 +79,7 @@ BatchPoint failed(int batch, RunStatus status) {
 // All that a sweep tries on a machine that gives `throughput(batch)` items/s, or fails.
 std::vector<int> sizes_tried(const std::function<BatchPoint(int)>& machine, SweepResult& result) {
   std::vector<int> tried;
-  result = sweep_batches(kCatalog[0], [&](const CatalogEntry&, int batch) {
+  result = sweep_batches(some_catalog[0], [&](const CatalogEntry&, int batch) {
     tried.push_back(batch);
     return machine(batch);
   });
@@ -144,14 +144,14 @@ TEST_CASE(
     "A batch size stays pinned for its machine class and workload, and a spoilt file holds none") {
   const Scratch scratch;
   const PinnedBatches pinned(scratch / "");
-  const CatalogEntry most = at_batch(kCatalog[0], "bmax");
+  const CatalogEntry most = at_batch(some_catalog[0], "bmax");
   CHECK(most.name.str() == "python/dlrm/eval/cpu/fp32/bmax/eager");
   CHECK_FALSE(pinned.find("a", most));
   pinned.pin("a", most, 512);
   pinned.pin("b", most, 64);
   CHECK(pinned.find("a", most) == 512);
   CHECK(pinned.find("b", most) == 64);
-  CHECK_FALSE(pinned.find("a", at_batch(kCatalog[1], "bmax")));
+  CHECK_FALSE(pinned.find("a", at_batch(some_catalog[1], "bmax")));
   spit(scratch / "batches.json", "[1");
   CHECK_FALSE(pinned.find("a", most));
 }

@@ -43,7 +43,7 @@ GpuState& gpu_of(Health& health) {
   return health.state.gpus[0];
 }
 
-const Harm kHarms[] = {
+const Harm all_harms[] = {
     {"CPU governor is 'powersave'", [](Health& h) { h.facts["governor"] = "powersave"; }},
     {"turbo is on", [](Health& h) { h.facts["turbo"] = "on"; }},
     {"SMT is on", [](Health& h) { h.facts["smt"] = "on"; }},
@@ -102,7 +102,7 @@ TEST_CASE("What harms is one line, for the note on a session that was measured a
 }
 
 TEST_CASE("Each harm is found, alone, with its class and what to do") {
-  for (const Harm& harm : kHarms) {
+  for (const Harm& harm : all_harms) {
     INFO(harm.words);
     Health health = healthy();
     harm.spoil(health);

@@ -28,7 +28,7 @@ struct Machine {
   Scratch scratch;
 };
 
-const char* kTwo = R"(driver 580.65.06
+const char* two_devices = R"(driver 580.65.06
 gpu name=B200 uuid=GPU-22 bus=00000000:AF:00.0 sm=1965 virtual=2 events=0x8
 gpu name=H100 uuid=GPU-11 bus=00000000:3B:00.0 sm=1980 memory=2619 total=85899345920 mig=1 virtual=1 power=310500 celsius=64 ecc=3 persistence=1 events=0x1,0x44,0x1 processes=1:1073741824,4000000:18446744073709551615
 )";
@@ -36,7 +36,7 @@ gpu name=H100 uuid=GPU-11 bus=00000000:3B:00.0 sm=1980 memory=2619 total=8589934
 }  // namespace
 
 TEST_CASE("A GPU's state is what the driver's library tells, in the order of the buses") {
-  const Machine machine(kTwo);
+  const Machine machine(two_devices);
   const Nvml nvml(NVML_DOUBLE_LIBRARY);
   CHECK(nvml.missing() == "");
   const auto gpus = nvml.read();
@@ -61,7 +61,7 @@ TEST_CASE("A GPU's state is what the driver's library tells, in the order of the
 }
 
 TEST_CASE("An older driver is asked by the names that it knows") {
-  const Machine machine(kTwo);
+  const Machine machine(two_devices);
   const auto gpus = Nvml(NVML_DOUBLE_OLD_LIBRARY).read();
   REQUIRE(gpus.size() == 2);
   CHECK(gpus[0].temperature_celsius == 64);
@@ -99,7 +99,7 @@ TEST_CASE("Devices are visible as CUDA reads CUDA_VISIBLE_DEVICES") {
 }
 
 TEST_CASE("What throttled the used device between two states is in the second one") {
-  const Machine machine(kTwo);
+  const Machine machine(two_devices);
   GpuProbe probe(std::make_unique<Nvml>(NVML_DOUBLE_LIBRARY));  // reads the events once
   const auto after = probe.read();
   REQUIRE(after.size() == 2);
@@ -110,7 +110,7 @@ TEST_CASE("What throttled the used device between two states is in the second on
 }
 
 TEST_CASE("A watch sees what passes while a run goes on, and the next state tells it too") {
-  const Machine machine(kTwo, "GPU-11");
+  const Machine machine(two_devices, "GPU-11");
   GpuProbe probe(std::make_unique<Nvml>(NVML_DOUBLE_LIBRARY));
   GpuWatch watch(probe);
   std::string seen = watch.end();

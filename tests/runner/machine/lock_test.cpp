@@ -16,7 +16,7 @@ using namespace nightjar::runner;
 
 namespace {
 
-const auto kNobody = [](const std::string& holder) { FAIL("waits for " << holder); };
+const auto nobody = [](const std::string& holder) { FAIL("waits for " << holder); };
 
 bool is_held(const std::filesystem::path& path) {
   std::stop_source stop;
@@ -34,7 +34,7 @@ bool is_held(const std::filesystem::path& path) {
 TEST_CASE("The second one waits for the first, is told by whom, and gets the machine after it") {
   const Scratch scratch;
   auto first =
-      std::make_unique<MachineLock>(scratch / "lock", "compiles", std::stop_token{}, kNobody);
+      std::make_unique<MachineLock>(scratch / "lock", "compiles", std::stop_token{}, nobody);
   std::string held_by;
   const auto give_way = [&](const std::string& holder) {
     held_by = holder;
@@ -47,7 +47,7 @@ TEST_CASE("The second one waits for the first, is told by whom, and gets the mac
 
 TEST_CASE("A stop ends the waiting") {
   const Scratch scratch;
-  const MachineLock first(scratch / "lock", "compiles", {}, kNobody);
+  const MachineLock first(scratch / "lock", "compiles", {}, nobody);
   std::stop_source stop;
   const auto give_up = [&](const std::string&) { stop.request_stop(); };
   CHECK_THROWS_AS(MachineLock(scratch / "lock", "measures", stop.get_token(), give_up), Stopped);
@@ -77,8 +77,8 @@ TEST_CASE("A lock file of another user that may only be read does") {
   const Scratch scratch;
   spit(scratch / "lock", "1 (measures)\n");
   ::chmod((scratch / "lock").c_str(), 0444);
-  const MachineLock lock(scratch / "lock", "measures", {}, kNobody);
-  CHECK_THROWS_WITH(MachineLock("/no/such/folder/lock", "measures", {}, kNobody),
+  const MachineLock lock(scratch / "lock", "measures", {}, nobody);
+  CHECK_THROWS_WITH(MachineLock("/no/such/folder/lock", "measures", {}, nobody),
                     Catch::Contains("NIGHTJAR_MACHINE_LOCK"));
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("A session has the machine to itself from its first environment to its
     std::unique_ptr<MachineLock> lock_machine(const std::string& purpose,
                                               std::stop_token) override {
       CHECK(purpose == "measures job 7");
-      return std::make_unique<MachineLock>(scratch / "lock", purpose, std::stop_token{}, kNobody);
+      return std::make_unique<MachineLock>(scratch / "lock", purpose, std::stop_token{}, nobody);
     }
     void begin_session(const JobSpec&) override {}
     Prepared prepare(const EnvironmentSpec&, bool, std::stop_token) override {

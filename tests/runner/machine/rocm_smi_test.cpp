@@ -24,7 +24,7 @@ struct AmdMachine {
   Scratch scratch;
 };
 
-const char* kTwoOfAmd = R"(driver 6.10.5
+const char* two_of_amd = R"(driver 6.10.5
 gpu name=MI250X pci=0x000000000000f100 system=500,800 memory=900
 gpu name=MI300X id=a1b2 pci=0x000000000000c100 vram=206141652992 system=500,2100* memory=900,1300* watts=310.5 junction=64.5 edge=50 umc=3 gfx=1 level=8 partition=CPX
 process 1:1073741824
@@ -49,7 +49,7 @@ void check_first(const GpuState& gpu) {
 }  // namespace
 
 TEST_CASE("An AMD device's state is what ROCm SMI tells, in the order of the buses") {
-  const AmdMachine machine(kTwoOfAmd);
+  const AmdMachine machine(two_of_amd);
   const RocmSmi library(ROCM_SMI_DOUBLE_LIBRARY);
   CHECK(library.missing() == "");
   const auto gpus = library.read();
@@ -65,7 +65,7 @@ TEST_CASE("An AMD device's state is what ROCm SMI tells, in the order of the bus
 }
 
 TEST_CASE("The library of ROCm 5 has other frequencies, and no partitions") {
-  const AmdMachine machine(kTwoOfAmd);
+  const AmdMachine machine(two_of_amd);
   const auto gpus = RocmSmi(ROCM_SMI_DOUBLE_OLD_LIBRARY).read();
   REQUIRE(gpus.size() == 2);
   check_first(gpus[0]);
@@ -86,7 +86,7 @@ TEST_CASE("Without AMD's library, its driver or a device there is no GPU and a r
 }
 
 TEST_CASE("A probe of AMD's devices shows the visible ones, the used one first") {
-  const AmdMachine machine(kTwoOfAmd);
+  const AmdMachine machine(two_of_amd);
   ::setenv("HIP_VISIBLE_DEVICES", "1", 1);
   GpuProbe probe(std::make_unique<RocmSmi>(ROCM_SMI_DOUBLE_LIBRARY));
   ::unsetenv("HIP_VISIBLE_DEVICES");

@@ -66,7 +66,7 @@ TEST_CASE("The warm folder stays between commits, and goes with another recipe")
   const MadeWheel native = project.make(project.commit("unit.c", "int unit(void) { return 2; }\n"));
   CHECK(native.result.warm);
   CHECK(compiled(native));
-  const MadeWheel other = project.make(native.commit.str(), std::string(kTinyRecipe) + "# other\n");
+  const MadeWheel other = project.make(native.commit.str(), std::string(tiny_recipe) + "# other\n");
   CHECK_FALSE(other.result.warm);
   CHECK(compiled(other));
 }
@@ -74,7 +74,7 @@ TEST_CASE("The warm folder stays between commits, and goes with another recipe")
 TEST_CASE("What an earlier commit left beside the warm folder is gone") {
   TinyProject project;
   const std::string recipe =
-      replaced(kTinyRecipe, "python make.py", "touch left tiny/left.py; python make.py");
+      replaced(tiny_recipe, "python make.py", "touch left tiny/left.py; python make.py");
   project.make(project.first, recipe);
   const auto next = project.commit("Next");
   const MadeWheel made = project.make(
@@ -104,7 +104,7 @@ TEST_CASE("A failure that a clean folder mends is none") {
   const fs::path tree = fs::directory_iterator(project.scratch / "work/trees")->path() / "tree";
   spit(tree / "warm/poison", "");
   const std::string recipe =
-      replaced(kTinyRecipe, "python make.py", "test ! -e warm/poison && python make.py");
+      replaced(tiny_recipe, "python make.py", "test ! -e warm/poison && python make.py");
   const auto state = tree.parent_path() / "state.json";
   spit(state, nlohmann::json{{"recipe", digest_of(recipe).str()}}.dump());
   const MadeWheel made = project.make(next, recipe);
@@ -141,9 +141,9 @@ TEST_CASE("Time, memory, tools, disk and a recipe that makes no wheel are never 
     std::string recipe, reason;
   };
   const auto commands = [](const std::string& command) {
-    return replaced(kTinyRecipe, "python make.py", command);
+    return replaced(tiny_recipe, "python make.py", command);
   };
-  const std::string plain = kTinyRecipe;
+  const std::string plain = tiny_recipe;
   const Case cases[] = {
       {commands("sleep 60") + "[limits]\nminutes = 0.01\n", "timed out after 0.6 s"},
       {commands("python -c 'x = bytearray(300 << 20); x[::4096] = b\\\"1\\\" * len(x[::4096]); "
@@ -204,7 +204,7 @@ TEST_CASE("Submodules are checked out at the commit's pin, and cleaned") {
   project.git("-C tiny/inner pull --quiet");
   const std::string two = project.commit("Pin two");
   const auto recipe = [](int part) {
-    return replaced("submodules = true" + std::string(kTinyRecipe), "python make.py",
+    return replaced("submodules = true" + std::string(tiny_recipe), "python make.py",
                     "grep -q 'PART = " + std::to_string(part) +
                         "' tiny/inner/part.py && test ! -e tiny/inner/left && "
                         "touch tiny/inner/left && python make.py");
@@ -225,7 +225,7 @@ TEST_CASE("A builder that is killed leaves a tree that the next build does not t
                      "'):\n    open('warm/unit.o', 'w').write('half')\n"
                      "    subprocess.Popen(['sleep', '60'], start_new_session=True)\n"
                      "    open('" +
-                     mark + "', 'w').close()\n    time.sleep(60)\n" + kTinyScript);
+                     mark + "', 'w').close()\n    time.sleep(60)\n" + tiny_script);
   spit(flag, "");
   const pid_t builder = ::fork();
   if (builder == 0) {
@@ -268,7 +268,7 @@ TEST_CASE("A stop ends a build at once and is no verdict") {
   TinyProject project;
   std::stop_source stop;
   MakeWheel order =
-      project.order(project.first, replaced(kTinyRecipe, "python make.py", "sleep 60"));
+      project.order(project.first, replaced(tiny_recipe, "python make.py", "sleep 60"));
   order.say = [&](const std::string& text) {
     if (text.starts_with("building")) stop.request_stop();
   };

@@ -16,7 +16,7 @@ namespace {
 
 // Stands in for podman, which a test's machine need not have: knows the options that put_in_place()
 // uses and no others, has one image, and runs the command without what is not mounted or given.
-constexpr const char* kEngine = R"(#!/usr/bin/python3
+constexpr const char* engine_double = R"(#!/usr/bin/python3
 import os, subprocess, sys
 words = sys.argv[1:]
 log = open(os.path.dirname(os.path.abspath(__file__)) + "/calls", "a")
@@ -48,7 +48,7 @@ class OnPath {
 };
 
 std::string in_image(const std::string& image) {
-  std::string recipe = "image = '" + image + "'" + kTinyRecipe;
+  std::string recipe = "image = '" + image + "'" + tiny_recipe;
   return recipe.replace(recipe.find("python make.py"), 14, "python3 make.py");
 }
 
@@ -56,7 +56,7 @@ std::string in_image(const std::string& image) {
 
 TEST_CASE("A recipe with an image builds and imports in a container") {
   TinyProject project;
-  spit(project.scratch / "bin/podman", kEngine);
+  spit(project.scratch / "bin/podman", engine_double);
   fs::permissions(project.scratch / "bin/podman", fs::perms::owner_all);
   const OnPath path(project.scratch / "bin");
   const MadeWheel made = project.make(project.first, in_image("builder:1"));
@@ -70,7 +70,7 @@ TEST_CASE("A recipe with an image builds and imports in a container") {
 
 TEST_CASE("An image that is not there is the machine's fault") {
   TinyProject project;
-  spit(project.scratch / "bin/podman", kEngine);
+  spit(project.scratch / "bin/podman", engine_double);
   fs::permissions(project.scratch / "bin/podman", fs::perms::owner_all);
   const OnPath path(project.scratch / "bin");
   const MadeWheel made = project.make(project.first, in_image("other:1"));
@@ -80,7 +80,7 @@ TEST_CASE("An image that is not there is the machine's fault") {
 
 TEST_CASE("A container whose client was ended is removed") {
   TinyProject project;
-  spit(project.scratch / "bin/podman", kEngine);
+  spit(project.scratch / "bin/podman", engine_double);
   fs::permissions(project.scratch / "bin/podman", fs::perms::owner_all);
   const OnPath path(project.scratch / "bin");
   std::string slow = in_image("builder:1");
@@ -91,7 +91,7 @@ TEST_CASE("A container whose client was ended is removed") {
 }
 
 TEST_CASE("Without an image nothing changes, and without an engine the machine is no place") {
-  Recipe recipe = parse_recipe(kTinyRecipe, "tiny.toml");
+  Recipe recipe = parse_recipe(tiny_recipe, "tiny.toml");
   ProcessSpec spec;
   spec.command = {"true"};
   CHECK(put_in_place(recipe, {"/work", {}}, spec).empty());

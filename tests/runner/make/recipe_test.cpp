@@ -12,13 +12,12 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-const std::string kLeast =
-    "name = 'a'\ncommands = ['make']\nwheel = 'dist/a-*.whl'\nmodule = 'a'\n";
+const std::string least = "name = 'a'\ncommands = ['make']\nwheel = 'dist/a-*.whl'\nmodule = 'a'\n";
 
 }  // namespace
 
 TEST_CASE("A recipe says how, and what it leaves out has a default") {
-  const Recipe recipe = parse_recipe(kLeast + R"(
+  const Recipe recipe = parse_recipe(least + R"(
 submodules = true
 keep = ["build"]
 [environment]
@@ -36,7 +35,7 @@ memory_gigabytes = 2
   CHECK(environment_of(recipe, 16, "/py").at("MAX_JOBS") == "14");
   CHECK(environment_of(recipe, 2, "/py").at("MAX_JOBS") == "1");
   CHECK(environment_of(recipe, 16, "/py").at("PYTHON") == "/py");
-  CHECK(parse_recipe(kLeast, "a").sha256 != recipe.sha256);
+  CHECK(parse_recipe(least, "a").sha256 != recipe.sha256);
 }
 
 TEST_CASE("What is wrong with a recipe is named, with its line") {
@@ -44,16 +43,16 @@ TEST_CASE("What is wrong with a recipe is named, with its line") {
     std::string text, complaint;
   };
   const Case cases[] = {
-      {kLeast + "comands = ['x']\n", "r.toml:5: comands: unknown key; there are cache, commands"},
-      {kLeast + "[limits]\nhours = 3\n", "r.toml:6: limits.hours: unknown key"},
-      {kLeast + "[cache]\nprogram = 'distcc'\n", "cache.program: must be auto, ccache"},
-      {kLeast + "[limits]\nminutes = 0\n", "limits.minutes: must be a number"},
-      {kLeast + "[environment]\nMAX_JOBS = 4\n", "environment.MAX_JOBS: must be text"},
-      {kLeast + "keep = ['../other']\n", "keep: must hold folders below the checkout"},
-      {kLeast + "keep = ['.git']\n", "keep: must hold folders"},
-      {kLeast + "keep = ['build*']\n", "keep: must hold folders"},
-      {kLeast + "discard = ['/etc/*']\n", "discard: must hold paths below the checkout"},
-      {"name = 'a b'\n" + kLeast.substr(11), "name: may have letters"},
+      {least + "comands = ['x']\n", "r.toml:5: comands: unknown key; there are cache, commands"},
+      {least + "[limits]\nhours = 3\n", "r.toml:6: limits.hours: unknown key"},
+      {least + "[cache]\nprogram = 'distcc'\n", "cache.program: must be auto, ccache"},
+      {least + "[limits]\nminutes = 0\n", "limits.minutes: must be a number"},
+      {least + "[environment]\nMAX_JOBS = 4\n", "environment.MAX_JOBS: must be text"},
+      {least + "keep = ['../other']\n", "keep: must hold folders below the checkout"},
+      {least + "keep = ['.git']\n", "keep: must hold folders"},
+      {least + "keep = ['build*']\n", "keep: must hold folders"},
+      {least + "discard = ['/etc/*']\n", "discard: must hold paths below the checkout"},
+      {"name = 'a b'\n" + least.substr(11), "name: may have letters"},
       {"name = 'a'\n", "r.toml: commands: is required"},
       {"name = \n", "r.toml:1: "},
   };

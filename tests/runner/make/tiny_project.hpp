@@ -10,7 +10,7 @@
 
 namespace nightjar::runner {
 
-inline constexpr const char* kTinyScript = R"(
+inline constexpr const char* tiny_script = R"(
 import base64, glob, hashlib, os, subprocess, sys, zipfile
 os.makedirs("warm", exist_ok=True); os.makedirs("dist", exist_ok=True)
 unit = "warm/unit.o"
@@ -28,7 +28,7 @@ with zipfile.ZipFile("dist/tiny-1.0-py3-none-any.whl", "w") as wheel:
     wheel.writestr("tiny-1.0.dist-info/RECORD", record + "tiny-1.0.dist-info/RECORD,,\n")
 )";
 
-inline constexpr const char* kTinyRecipe = R"(
+inline constexpr const char* tiny_recipe = R"(
 name = "tiny"
 module = "tiny"
 commands = ["python make.py"]
@@ -39,7 +39,7 @@ keep = ["warm"]
 class TinyProject {
  public:
   TinyProject() {
-    write("make.py", kTinyScript);
+    write("make.py", tiny_script);
     write("unit.c", "int unit(void) { return 1; }\n");
     write("tiny/__init__.py", "VALUE = 1\n");
     git("init --quiet -b main .");
@@ -68,7 +68,7 @@ class TinyProject {
   }
   std::filesystem::path repository() const { return scratch / "repository"; }
 
-  MakeWheel order(const std::string& revision, const std::string& recipe = kTinyRecipe) const {
+  MakeWheel order(const std::string& revision, const std::string& recipe = tiny_recipe) const {
     return {parse_recipe(recipe, "tiny.toml"),
             repository().string(),
             revision,
@@ -77,7 +77,7 @@ class TinyProject {
             "/usr/bin/python3",
             [](const std::string&) {}};
   }
-  MadeWheel make(const std::string& revision, const std::string& recipe = kTinyRecipe) const {
+  MadeWheel make(const std::string& revision, const std::string& recipe = tiny_recipe) const {
     return make_wheel(order(revision, recipe), {});
   }
 

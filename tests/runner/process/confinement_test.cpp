@@ -149,7 +149,7 @@ TEST_CASE("Of /proc a confined process may write to its own processes, and to no
 TEST_CASE("A confined process makes no call that reaches what it does not need") {
   if (!can_confine()) return;
   // Each answers with the name of its error, or "done".
-  constexpr const char* kCalls = R"(import ctypes, errno, os, socket
+  constexpr const char* calls = R"(import ctypes, errno, os, socket
 libc = ctypes.CDLL(None, use_errno=True)
 def said(name, answer):
     print(name, "done" if answer >= 0 else errno.errorcode[ctypes.get_errno()])
@@ -167,7 +167,7 @@ for name, family, kind in (("vsock", 40, 1), ("packet", 17, 3), ("alg", 38, 5), 
     said(name, libc.socket(family, kind, 12 if name == "netfilter" else 0))
 )";
   ConfinedSpec spec = confined("");
-  spec.command = {"python3", "-c", kCalls};
+  spec.command = {"python3", "-c", calls};
   CHECK(said(spec) ==
         "add_key EPERM\nkeyctl EPERM\nrequest_key EPERM\nio_uring_setup ENOSYS\n"
         "perf_event_open EPERM\nbpf EPERM\nptrace EPERM\nprocess_vm_readv EPERM\n"

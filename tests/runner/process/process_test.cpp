@@ -80,11 +80,11 @@ TEST_CASE("A run that is ended for its memory says how much it took") {
 }
 
 TEST_CASE("A build is left all memory but a reserve") {
-  constexpr std::int64_t kGiB = 1 << 30;
-  CHECK(budget_of(16 * kGiB).most == 15 * kGiB);
-  CHECK(budget_of(16 * kGiB).floor == kGiB / 2);
-  CHECK(budget_of(1024 * kGiB).most == 1016 * kGiB);
-  CHECK(budget_of(kGiB).most == kGiB - (128 << 20));
+  constexpr std::int64_t gib = 1 << 30;
+  CHECK(budget_of(16 * gib).most == 15 * gib);
+  CHECK(budget_of(16 * gib).floor == gib / 2);
+  CHECK(budget_of(1024 * gib).most == 1016 * gib);
+  CHECK(budget_of(gib).most == gib - (128 << 20));
   CHECK(budget_of(0).most == 0);
   const auto total = memory_of_machine();
   CHECK(total > 0);
@@ -308,21 +308,21 @@ TEST_CASE("Memory of children counts") {
 }
 
 TEST_CASE("Memory that belongs to no process counts") {
-  const char* const kFile =
+  const char* const file_program =
       "fd = os.memfd_create('x')\n"
       "for i in range(20): os.write(fd, b'x' * (16 << 20)); time.sleep(0.02)\n";
-  const char* const kSegment =
+  const char* const segment_program =
       "libc = ctypes.CDLL(None)\nlibc.shmat.restype = ctypes.c_void_p\n"
       "segment = libc.shmget(0, ctypes.c_size_t(320 << 20), 0o1600)\n"
       "at = libc.shmat(segment, None, 0)\nlibc.shmctl(segment, 0, None)\n"
       "ctypes.memset(at, 1, 320 << 20)\n"
       "if os.fork() == 0: os._exit(0)\n";
-  const char* const kBuffers =
+  const char* const buffers =
       "pairs = [socket.socketpair() for i in range(480)]\n"
       "for one, other in pairs:\n    one.setblocking(False)\n    try:\n"
       "        while True: one.send(b'x' * 65536)\n    except BlockingIOError: pass\n";
   const std::string begin = "import ctypes, os, socket, time\n", end = "time.sleep(100)\n";
-  for (const char* script : {kFile, kSegment}) {
+  for (const char* script : {file_program, segment_program}) {
     ProcessSpec spec = python(begin + script + end);
     spec.memory_bytes = 200 << 20;
     INFO(script);
@@ -338,7 +338,7 @@ TEST_CASE("Memory that belongs to no process counts") {
     WARN("the kernel lets no group count memory here");
     return;
   }
-  ProcessSpec spec = python(begin + kBuffers + end);
+  ProcessSpec spec = python(begin + buffers + end);
   spec.memory_bytes = 60 << 20;
   CHECK(run_untrusted(spec, Unconfined("a test")).out_of_memory);
 }

@@ -14,7 +14,7 @@ using namespace nightjar::runner;
 namespace {
 
 // Up to eight items take as long as one does.
-constexpr const char* kProgram = R"(#!/usr/bin/env python3
+constexpr const char* program = R"(#!/usr/bin/env python3
 import json, os, sys
 name = json.load(sys.stdin)["workload"]
 size = int(name.split("/")[5][1:])
@@ -51,7 +51,7 @@ TEST_CASE("A run has no more threads than its runner can keep running") {
 
 TEST_CASE("bmax in a job is the size with the largest throughput, found once a machine") {
   const Scratch scratch;
-  std::string text = kProgram;
+  std::string text = program;
   text.replace(text.find("TRIED"), 5, (scratch / "tried").string());
   spit(scratch / "native", text);
   fs::permissions(scratch / "native", fs::perms::owner_all);

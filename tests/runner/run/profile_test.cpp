@@ -10,7 +10,7 @@ using nlohmann::json;
 
 namespace {
 
-const json kReadyEvent = {
+const json ready_event = {
     {"event", "ready"},
     {"torch", {{"version", "2.15.0"}, {"git_version", "abc"}, {"path", "/env/torch"}}}};
 
@@ -82,7 +82,7 @@ TEST_CASE("A profile names who holds memory that earlier iterations made") {
   event["memory"]["holders"] = {
       {"torch.optim.optimizer._largest_grads",
        {{"bytes", 15}, {"tensors", 3}, {"shape", "5 int8"}, {"place", ""}}}};
-  const Profile profile = profiled({answered({kReadyEvent, event})});
+  const Profile profile = profiled({answered({ready_event, event})});
   REQUIRE(profile.memory);
   CHECK(profile.memory->kept_from_earlier_iterations == 15);
   CHECK(profile.memory->outside_tensors == 7);
@@ -91,8 +91,8 @@ TEST_CASE("A profile names who holds memory that earlier iterations made") {
 
 TEST_CASE("Runs of a profile are put together, operators that one did not see being zero there") {
   const Profile profile =
-      profiled({answered({kReadyEvent, profile_event(rows_with("aten::mm", 0.006))}),
-                answered({kReadyEvent, profile_event(rows_with("aten::add", 0.002))})});
+      profiled({answered({ready_event, profile_event(rows_with("aten::mm", 0.006))}),
+                answered({ready_event, profile_event(rows_with("aten::add", 0.002))})});
   REQUIRE(profile.reason == "");
   REQUIRE(profile.operators.size() == 2);
   CHECK(profile.operators[0].self_seconds ==
@@ -103,30 +103,30 @@ TEST_CASE("Runs of a profile are put together, operators that one did not see be
 
 TEST_CASE("A profile read back from its JSON is the same") {
   const Profile profile =
-      profiled({answered({kReadyEvent, profile_event(rows_with("aten::mm", 0.006))})});
+      profiled({answered({ready_event, profile_event(rows_with("aten::mm", 0.006))})});
   const std::string text = profiles_json({profile});
   CHECK(profiles_json(json::parse(text).at("items").get<std::vector<Profile>>()) == text);
 }
 
 TEST_CASE("A workload that cannot be profiled says why") {
   const json error = {{"event", "error"}, {"status", "unavailable"}, {"reason", "no CUDA device"}};
-  Profile profile = profiled({answered({kReadyEvent, error})});
+  Profile profile = profiled({answered({ready_event, error})});
   CHECK((profile.status == "unavailable" && profile.reason == "no CUDA device"));
-  ProcessResult crashed = answered({kReadyEvent});
+  ProcessResult crashed = answered({ready_event});
   crashed.exit_code.reset();
   crashed.signal = 11;
   profile = profiled({crashed});
   CHECK((profile.status == "failed" && profile.reason.starts_with("crashed: ")));
-  CHECK(profiled({answered({kReadyEvent})}).reason == "the workload ended without a result");
+  CHECK(profiled({answered({ready_event})}).reason == "the workload ended without a result");
 }
 
 TEST_CASE("A profile that is not as promised fails and names the field") {
   json event = profile_event(rows_with("aten::mm", 0.006));
   event["operators"][0].erase("flops");
-  CHECK(profiled({answered({kReadyEvent, event})}).reason.find("'flops'") != std::string::npos);
+  CHECK(profiled({answered({ready_event, event})}).reason.find("'flops'") != std::string::npos);
   event = profile_event(rows_with("aten::mm", 0.006));
   event["operators"][0]["self_seconds"] = {0.006};
-  const Profile profile = profiled({answered({kReadyEvent, event})});
+  const Profile profile = profiled({answered({ready_event, event})});
   CHECK(profile.status == "failed");
   CHECK(profile.reason.find("aten::mm") != std::string::npos);
 }
@@ -134,13 +134,13 @@ TEST_CASE("A profile that is not as promised fails and names the field") {
 TEST_CASE("A profile of more operators than there are fails") {
   json operators = json::array();
   for (int i = 0; i < 10'001; ++i) operators.push_back(row_json(std::to_string(i), 1e-6, 0, 0));
-  const Profile profile = profiled({answered({kReadyEvent, profile_event(operators)})});
+  const Profile profile = profiled({answered({ready_event, profile_event(operators)})});
   CHECK(profile.status == "failed");
   CHECK(profile.reason.find("in 'operators': too many") != std::string::npos);
 }
 
 TEST_CASE("A torch from elsewhere is no profile of this build") {
-  json ready = kReadyEvent;
+  json ready = ready_event;
   ready["torch"]["path"] = "/other/torch";
   const Profile profile = profiled({answered({ready, profile_event(json::array())})});
   CHECK((profile.status == "failed" && profile.reason.find("/other/torch") != std::string::npos));
@@ -149,7 +149,7 @@ TEST_CASE("A torch from elsewhere is no profile of this build") {
 TEST_CASE("The table shows shares, limiters, and why memory was not divided") {
   const json rows = {row_json("aten::mm", 0.006, 600'000'000, 1'000'000),
                      row_json("aten::add", 0.002, 1000, 12'000)};
-  Profile profile = profiled({answered({kReadyEvent, profile_event(rows)})});
+  Profile profile = profiled({answered({ready_event, profile_event(rows)})});
   profile.ceilings = Ceilings{"cpu", 1, {{"fp32", 200e9}}, 10e9};
   profile.ceilings->flops["bf16"] = 100e9;
   profile.ceilings->emulated = {"bf16"};
@@ -183,7 +183,7 @@ TEST_CASE("The table shows shares, limiters, and why memory was not divided") {
 TEST_CASE("A profile that never saw the machine undisturbed has no times, but counts") {
   json event = profile_event(json::array({row_json("aten::mm", 0.006, 600'000'000, 1'000'000)}));
   event["slowdown"] = {1.3, 1.4};
-  Profile profile = profiled({answered({kReadyEvent, event})});
+  Profile profile = profiled({answered({ready_event, event})});
   profile.ceilings = Ceilings{"cpu", 1, {{"fp32", 200e9}}, 10e9};
   const std::string table = profile_table(profile);
   INFO(table);
@@ -201,7 +201,7 @@ TEST_CASE("On a GPU the table has the kernels' times, which the limiters are of"
   json event = profile_event(rows);
   event["gpu"] = {{{"active", 0.004}, {"moving", 0}, {"idle", 0.006}},
                   {{"active", 0.004}, {"moving", 0}, {"idle", 0.006}}};
-  Profile profile = profiled({answered({kReadyEvent, event})});
+  Profile profile = profiled({answered({ready_event, event})});
   profile.ceilings = Ceilings{"cuda", 1, {{"fp32", 200e9}}, 10e9};
   const std::string table = profile_table(profile);
   INFO(table);
@@ -217,7 +217,7 @@ TEST_CASE("On a GPU the table has the kernels' times, which the limiters are of"
   CHECK((operators[1]["name"] == "aten::mm" && operators[1]["limiter"] == "math"));
 
   event["slowdown"] = {1.3, 1.4};  // of the host
-  Profile disturbed = profiled({answered({kReadyEvent, event})});
+  Profile disturbed = profiled({answered({ready_event, event})});
   disturbed.ceilings = profile.ceilings;
   const std::string of_kernels = profile_table(disturbed);
   INFO(of_kernels);

@@ -10,13 +10,13 @@ using namespace nightjar::runner;
 
 namespace {
 
-const std::string kReady =
+const std::string ready_line =
     R"({"event": "ready", "torch": {"version": "2.15.0", "git_version": "abc", "path": "/env/torch"},)"
     R"( "packages": {"python": "3.11.7"}, "memory_after_import": 1000})"
     "\n";
-const std::string kSample = R"({"event": "sample", "latency": 0.5, "cpu": 0.4, "wait": 0.1})"
-                            "\n";
-const std::string kResult =
+const std::string sample_line = R"({"event": "sample", "latency": 0.5, "cpu": 0.4, "wait": 0.1})"
+                                "\n";
+const std::string result_line =
     R"({"event": "result", "warmup_iterations": 6, "metrics": {"peak_cpu_memory": [2000]},)"
     R"( "checksum": 1.5})"
     "\n";
@@ -34,26 +34,27 @@ TEST_CASE("What a compiled workload says of its accuracy is kept, of a result an
   const auto with = [](std::string text) {
     return text.insert(text.find('}', text.size() - 3), R"(, "accuracy": "pass")");
   };
-  CHECK(parse_run(said(kReady + kSample + with(kResult)), {}).result.accuracy == Accuracy::pass);
-  CHECK_FALSE(parse_run(said(kReady + kSample + kResult), {}).result.accuracy);
+  CHECK(parse_run(said(ready_line + sample_line + with(result_line)), {}).result.accuracy ==
+        Accuracy::pass);
+  CHECK_FALSE(parse_run(said(ready_line + sample_line + result_line), {}).result.accuracy);
   const ParsedRun failed = parse_run(
       said(
-          kReady +
+          ready_line +
           R"({"event": "error", "status": "wrong_result", "reason": "x", "accuracy": "fail_accuracy"})"),
       {});
   CHECK(failed.result.accuracy == Accuracy::fail_accuracy);
   CHECK(failed.result.status == RunStatus::wrong_result);
-  std::string foreign = with(kResult);
+  std::string foreign = with(result_line);
   foreign.replace(foreign.find("pass"), 4, "fine");
-  const ParsedRun unknown = parse_run(said(kReady + kSample + foreign), {});
+  const ParsedRun unknown = parse_run(said(ready_line + sample_line + foreign), {});
   CHECK_FALSE(unknown.result.accuracy);
   CHECK(unknown.result.status == RunStatus::measured);
   CHECK(unknown.settings.at("no accuracy") == "'fine' is no word of dynamo's");
 }
 
 TEST_CASE("A good answer becomes a measured run with all samples") {
-  const ParsedRun run =
-      parse_run(said(kReady + kSample + kSample + kResult), {"/env", "2.15.0", "abc"});
+  const ParsedRun run = parse_run(said(ready_line + sample_line + sample_line + result_line),
+                                  {"/env", "2.15.0", "abc"});
   CHECK(run.result.reason == "");
   CHECK(run.result.status == RunStatus::measured);
   CHECK(run.result.samples.at("latency") == std::vector<double>{0.5, 0.5});
@@ -75,14 +76,15 @@ TEST_CASE("An answer that breaks the protocol is a failed run that says why") {
   };
   const Case cases[] = {
       {"nothing", "", "without a result"},
-      {"no result", kReady + kSample, "without a result"},
-      {"no sample", kReady + kResult, "no sample"},
-      {"no JSON", kReady + "Segfault imminent\n", "line 2 of the workload's answer: no JSON"},
-      {"a line without end", kReady + "[" + std::string(17 << 20, '1') + "]",
+      {"no result", ready_line + sample_line, "without a result"},
+      {"no sample", ready_line + result_line, "no sample"},
+      {"no JSON", ready_line + "Segfault imminent\n", "line 2 of the workload's answer: no JSON"},
+      {"a line without end", ready_line + "[" + std::string(17 << 20, '1') + "]",
        "line 2 of the workload's answer: it has more than 16777216 bytes"},
-      {"half a line", kReady + R"({"event": "sam)", "no JSON"},
+      {"half a line", ready_line + R"({"event": "sam)", "no JSON"},
       {"a list", "[1]\n", "no JSON object"},
-      {"NaN", kReady + R"({"event": "sample", "latency": NaN, "cpu": 0, "wait": 0})", "no JSON"},
+      {"NaN", ready_line + R"({"event": "sample", "latency": NaN, "cpu": 0, "wait": 0})",
+       "no JSON"},
       {"null", R"({"event": "sample", "latency": null, "cpu": 0, "wait": 0})",
        "latency is missing"},
       {"overflow", R"({"event": "sample", "latency": 1e999, "cpu": 0, "wait": 0})", "no JSON"},
@@ -93,7 +95,8 @@ TEST_CASE("An answer that breaks the protocol is a failed run that says why") {
       {"absurd latency", R"({"event": "sample", "latency": 1e300, "cpu": 0, "wait": 0})",
        "metric latency cannot be 1"},
       {"negative memory",
-       kSample + R"({"event":"result","warmup_iterations":1,"metrics":{"peak_cpu_memory":[-1]}})",
+       sample_line +
+           R"({"event":"result","warmup_iterations":1,"metrics":{"peak_cpu_memory":[-1]}})",
        "metric peak_cpu_memory cannot be -1"},
       {"negative wait", R"({"event": "sample", "latency": 1, "cpu": 0, "wait": -1})",
        "wait is negative"},
@@ -101,36 +104,38 @@ TEST_CASE("An answer that breaks the protocol is a failed run that says why") {
        "latency is missing or no number"},
       {"unknown event", R"({"event": "hello"})", "no event is called 'hello'"},
       {"metrics of words",
-       kSample + R"({"event":"result","warmup_iterations":1,"metrics":{"m":["x"]}})",
+       sample_line + R"({"event":"result","warmup_iterations":1,"metrics":{"m":["x"]}})",
        "metric m holds"},
       {"a metric without a name",
-       kSample + R"({"event":"result","warmup_iterations":1,"metrics":{"":[1]}})",
+       sample_line + R"({"event":"result","warmup_iterations":1,"metrics":{"":[1]}})",
        "no metric can be called ''"},
       {"a metric with NUL",
-       kSample + R"({"event":"result","warmup_iterations":1,"metrics":{"a\u0000":[1]}})",
+       sample_line + R"({"event":"result","warmup_iterations":1,"metrics":{"a\u0000":[1]}})",
        "no metric can be called 'a '"},
       {"a latency of nothing", R"({"event":"sample","latency":5e-324,"cpu":0,"wait":0})",
        "metric latency cannot be"},
-      {"empty metric", kSample + R"({"event":"result","warmup_iterations":1,"metrics":{"m":[]}})",
+      {"empty metric",
+       sample_line + R"({"event":"result","warmup_iterations":1,"metrics":{"m":[]}})",
        "metric m is no list"},
-      {"checksum of words", kSample + R"({"event":"result","warmup_iterations":1,"checksum":"x"})",
-       "checksum"},
-      {"after the end", kSample + kResult + kSample, "something follows the result"},
+      {"checksum of words",
+       sample_line + R"({"event":"result","warmup_iterations":1,"checksum":"x"})", "checksum"},
+      {"after the end", sample_line + result_line + sample_line, "something follows the result"},
       {"an error that is none", R"({"event": "error", "status": "measured", "reason": "x"})",
        "error with status"},
-      {"endless warm-up", kSample + R"({"event":"result","warmup_iterations":1e10})",
+      {"endless warm-up", sample_line + R"({"event":"result","warmup_iterations":1e10})",
        "warmup_iterations cannot be 10000000000"},
-      {"half a warm-up", kSample + R"({"event":"result","warmup_iterations":0.5})",
+      {"half a warm-up", sample_line + R"({"event":"result","warmup_iterations":0.5})",
        "warmup_iterations cannot be 0.5"},
-      {"warm-up of words", kSample + R"({"event":"result","warmup_iterations":"6"})",
+      {"warm-up of words", sample_line + R"({"event":"result","warmup_iterations":"6"})",
        "warmup_iterations is missing or no number"},
-      {"less than no warm-up", kSample + R"({"event":"result","warmup_iterations":-1})",
+      {"less than no warm-up", sample_line + R"({"event":"result","warmup_iterations":-1})",
        "warmup_iterations cannot be -1"},
-      {"warm-up beyond all", kSample + R"({"event":"result","warmup_iterations":1e400})",
+      {"warm-up beyond all", sample_line + R"({"event":"result","warmup_iterations":1e400})",
        "no JSON"},
       {"absurd wait", R"({"event": "sample", "latency": 1, "cpu": 0, "wait": 1e300})",
        "wait cannot be 1"},
-      {"absurd probe", kSample + R"({"event":"result","warmup_iterations":1,"fastest_probe":1e9})",
+      {"absurd probe",
+       sample_line + R"({"event":"result","warmup_iterations":1,"fastest_probe":1e9})",
        "fastest_probe cannot be"},
       {"nested without end", std::string(100'000, '['), "no JSON"},
       {"binary", std::string("\0\xff\xfe", 3), "no JSON"},
@@ -156,9 +161,9 @@ TEST_CASE("What a run says is one line without control characters, wherever it i
 }
 
 TEST_CASE("What a run says without end is a failed run, and does not fill the result") {
-  std::string much = kReady;
-  for (int i = 0; i < 20'000; ++i) much += kSample;
-  const ParsedRun samples = parse_run(said(much + kResult), {});
+  std::string much = ready_line;
+  for (int i = 0; i < 20'000; ++i) much += sample_line;
+  const ParsedRun samples = parse_run(said(much + result_line), {});
   CHECK(samples.result.status == RunStatus::failed);
   CHECK(samples.result.reason.find("latency has more than 10000 values") != std::string::npos);
   // What a session of such runs would be too large with.
@@ -168,31 +173,32 @@ TEST_CASE("What a run says without end is a failed run, and does not fill the re
     for (int i = 1; i < 1000; ++i) wide += ",1";
     wide += "]";
   }
-  const ParsedRun many = parse_run(said(kReady + kSample + wide + "}}\n"), {});
+  const ParsedRun many = parse_run(said(ready_line + sample_line + wide + "}}\n"), {});
   CHECK(many.result.status == RunStatus::failed);
   CHECK(many.result.reason.find("more than 40000 values together") != std::string::npos);
   CHECK(nlohmann::json(samples.result).dump().size() < 2'000'000);
 
   nlohmann::json ready = {{"event", "ready"}, {"settings", {{"long", std::string(1 << 20, 'x')}}}};
-  const ParsedRun settings = parse_run(said(ready.dump() + "\n" + kSample + kResult), {});
+  const ParsedRun settings = parse_run(said(ready.dump() + "\n" + sample_line + result_line), {});
   CHECK(settings.result.status == RunStatus::measured);
   CHECK(settings.settings.at("long") == std::string(999, 'x') + "…");
   for (int i = 0; i < 1000; ++i) ready["settings"][std::to_string(i)] = "x";
-  CHECK(parse_run(said(ready.dump() + "\n" + kSample + kResult), {})
+  CHECK(parse_run(said(ready.dump() + "\n" + sample_line + result_line), {})
             .result.reason.find("settings are too many") != std::string::npos);
 }
 
 TEST_CASE("A workload that says why it cannot is believed") {
-  const auto run = parse_run(
-      said(kReady + R"({"event": "error", "status": "unavailable", "reason": "no CUDA device"})"),
-      {});
+  const auto run =
+      parse_run(said(ready_line +
+                     R"({"event": "error", "status": "unavailable", "reason": "no CUDA device"})"),
+                {});
   CHECK(run.result.status == RunStatus::unavailable);
   CHECK(run.result.reason == "no CUDA device");
 }
 
 TEST_CASE("A run that ended with an error after its first samples says which") {
   ProcessResult process;
-  process.protocol = kReady + kSample;
+  process.protocol = ready_line + sample_line;
   process.exit_code = 1;
   process.output = "OSError: [Errno 28] No space left on device\n";
   const auto run = parse_run(process, {});
@@ -201,7 +207,7 @@ TEST_CASE("A run that ended with an error after its first samples says which") {
 }
 
 TEST_CASE("How the process ended outweighs what it said") {
-  const std::string good = kReady + kSample + kResult;
+  const std::string good = ready_line + sample_line + result_line;
   const auto status_after = [&](auto change) {
     ProcessResult process = said(good);
     change(process);
@@ -219,7 +225,7 @@ TEST_CASE("How the process ended outweighs what it said") {
 }
 
 TEST_CASE("A run in another torch than the environment's is a broken environment") {
-  const std::string good = kReady + kSample + kResult;
+  const std::string good = ready_line + sample_line + result_line;
   struct Case {
     ExpectedTorch expected;
     std::string reason;
@@ -240,11 +246,11 @@ TEST_CASE("A run in another torch than the environment's is a broken environment
 TEST_CASE("A run of another module has to show that it loaded it from the environment") {
   const ExpectedTorch expected{"/env", "", "", "torch_scatter"};
   const auto run_of = [&](const std::string& ready) {
-    return parse_run(said(ready + kSample + kResult), expected).result;
+    return parse_run(said(ready + sample_line + result_line), expected).result;
   };
-  // kReady has a torch below /env, which proves nothing of the module.
-  CHECK(run_of(kReady).status == RunStatus::broken_environment);
-  CHECK(run_of(kReady).reason ==
+  // ready_line has a torch below /env, which proves nothing of the module.
+  CHECK(run_of(ready_line).status == RunStatus::broken_environment);
+  CHECK(run_of(ready_line).reason ==
         "the workload does not say which torch_scatter it loaded; \"ready\" has to name its path, "
         "under \"module\"");
   const std::string other =
@@ -303,9 +309,9 @@ TEST_CASE("Kernels are asked for on a device only, and why they are missing is k
   const std::string result = R"({"event": "result", "warmup_iterations": 3, )";
   const std::string times = R"("metrics": {"kernel_time": [0.002, 0.0021]}})",
                     none = R"("missing": {"kernel_time": "CUPTI is in use"}})";
-  ParsedRun run = parse_run(said(kReady + kSample + result + times + "\n"), {});
+  ParsedRun run = parse_run(said(ready_line + sample_line + result + times + "\n"), {});
   CHECK(run.result.samples.at("kernel_time") == std::vector{0.002, 0.0021});
-  run = parse_run(said(kReady + kSample + result + none + "\n"), {});
+  run = parse_run(said(ready_line + sample_line + result + none + "\n"), {});
   CHECK(run.result.status == RunStatus::measured);
   CHECK_FALSE(run.result.samples.contains("kernel_time"));
   CHECK(run.settings.at("no kernel_time") == "CUPTI is in use");

@@ -16,7 +16,7 @@ using namespace nightjar::runner;
 
 namespace {
 
-const auto kName = *WorkloadName::parse("python/resnet18/eval/cpu/fp32/b4/eager");
+const auto resnet_eval = *WorkloadName::parse("python/resnet18/eval/cpu/fp32/b4/eager");
 
 EnvironmentSpec environment(const std::string& commit) {
   return {BuildId{1}, "", "torch.whl", digest_of(commit), {}, "2.15.0", commit};
@@ -25,7 +25,7 @@ EnvironmentSpec environment(const std::string& commit) {
 JobSpec two_builds() {
   JobSpec spec;
   spec.environments = {environment("aaa"), environment("bbb")};
-  spec.workloads = {{{}, kName, 1}};
+  spec.workloads = {{{}, resnet_eval, 1}};
   spec.order = {{-1, -1}, {0, 0}, {1, 0}, {0, 0}, {1, 0}, {-1, -1}};
   return spec;
 }
@@ -36,19 +36,19 @@ Script script_of(const std::string& text) {
   return read_script(scratch / "script.json");
 }
 
-const char* kScript =
+const char* script_text =
     R"({"seed": 7, "workloads": [{"name": "python/resnet18/eval/cpu/fp32/b4/eager"}],
   "rules": [{"metrics": {"latency": {"level": 0.1, "noise": 0.01},
                          "peak_cpu_memory": {"level": 1000}}},
             {"when": {"commit": "bbb", "workload": "python/**"}, "factors": {"latency": 2}}]})";
 
-const SystemClock kClock;
+const SystemClock fixed_clock;
 
 }  // namespace
 
 TEST_CASE("A session runs its order from first to last, control runs included") {
-  ScriptedExecutor executor(script_of(kScript), {});
-  const SessionResult session = run_session(JobId{3}, two_builds(), executor, kClock, {});
+  ScriptedExecutor executor(script_of(script_text), {});
+  const SessionResult session = run_session(JobId{3}, two_builds(), executor, fixed_clock, {});
   REQUIRE(session.runs.size() == 6);
   for (int i = 0; i < 6; ++i) {
     CHECK(session.runs[std::size_t(i)].order == i);
@@ -63,9 +63,9 @@ TEST_CASE("A session runs its order from first to last, control runs included") 
 }
 
 TEST_CASE("A scripted session is the same for the same seed and job, and else another") {
-  ScriptedExecutor executor(script_of(kScript), {});
+  ScriptedExecutor executor(script_of(script_text), {});
   const auto latency = [&](std::int64_t job) {
-    return run_session(JobId{job}, two_builds(), executor, kClock, {})
+    return run_session(JobId{job}, two_builds(), executor, fixed_clock, {})
         .runs[3]
         .samples.at("latency");
   };
@@ -78,7 +78,7 @@ TEST_CASE("Runs of a broken environment are not tried, and the others go on") {
       {"metrics": {"latency": {"level": 0.1}}},
       {"when": {"commit": "bbb"}, "status": "broken_environment", "reason": "no wheel"}]})"),
                             {});
-  const auto session = run_session(JobId{1}, two_builds(), executor, kClock, {});
+  const auto session = run_session(JobId{1}, two_builds(), executor, fixed_clock, {});
   CHECK(session.runs[1].status == RunStatus::measured);
   CHECK(session.runs[2].status == RunStatus::broken_environment);
   CHECK(session.runs[2].reason == "no wheel");
@@ -90,14 +90,14 @@ TEST_CASE("Runs of an environment that could not be prepared say nothing of its 
   const Scratch scratch;
   EnvironmentsConfig environments;
   environments.cache = scratch / "cache";
-  Script script = script_of(kScript);
+  Script script = script_of(script_text);
   script.unpack = true;
   ScriptedExecutor executor(std::move(script), std::move(environments));
   JobSpec spec = two_builds();
   spec.environments = {good_wheel(scratch, "2.15.0", "aaa"),
                        wheel_environment(scratch / "torch-2.16.0-py3-none-any.whl",
                                          torch_members("2.16.0", "bbb"), "2.16.0", "bbb")};
-  const auto session = run_session(JobId{1}, spec, executor, kClock, {});
+  const auto session = run_session(JobId{1}, spec, executor, fixed_clock, {});
   CHECK(session.runs[1].status == RunStatus::measured);
   CHECK(session.runs[2].status == RunStatus::unavailable);
   CHECK(session.runs[2].reason ==
@@ -106,20 +106,20 @@ TEST_CASE("Runs of an environment that could not be prepared say nothing of its 
 }
 
 TEST_CASE("A stop ends a session without a result") {
-  ScriptedExecutor executor(script_of(kScript), {});
+  ScriptedExecutor executor(script_of(script_text), {});
   std::stop_source stop;
   int done = 0;
   SessionHooks hooks;
   hooks.done = [&](const PlannedRun&, const ParsedRun&) {
     if (++done == 2) stop.request_stop();
   };
-  CHECK_THROWS_AS(run_session(JobId{1}, two_builds(), executor, kClock, stop.get_token(), hooks),
-                  Stopped);
+  CHECK_THROWS_AS(
+      run_session(JobId{1}, two_builds(), executor, fixed_clock, stop.get_token(), hooks), Stopped);
   CHECK(done == 2);
 }
 
 TEST_CASE("A session that keeps what it has ends with the runs before the stop") {
-  ScriptedExecutor executor(script_of(kScript), {});
+  ScriptedExecutor executor(script_of(script_text), {});
   std::stop_source stop;
   SessionHooks hooks;
   hooks.keep_when_stopped = true;
@@ -128,7 +128,7 @@ TEST_CASE("A session that keeps what it has ends with the runs before the stop")
     if (run.environment == 1) stop.request_stop();
   };
   const auto session =
-      run_session(JobId{1}, two_builds(), executor, kClock, stop.get_token(), hooks);
+      run_session(JobId{1}, two_builds(), executor, fixed_clock, stop.get_token(), hooks);
   REQUIRE(session.runs.size() == 2);  // its control run was not wanted
   CHECK((session.runs[0].order == 1 && session.runs[1].order == 2));
 }
@@ -145,7 +145,7 @@ TEST_CASE("A scripted result can follow from what an environment holds") {
   spec.environments[0] = good_wheel(scratch);
   spec.environments[1] = with_overlay(spec.environments[0], scratch / "overlay.tar",
                                       {{"torch/slow.py", "FACTOR = 3\n", ""}});
-  const auto session = run_session(JobId{1}, spec, executor, kClock, {});
+  const auto session = run_session(JobId{1}, spec, executor, fixed_clock, {});
   CHECK(session.runs[1].samples.at("latency")[0] == Approx(0.1).epsilon(0.02));
   CHECK(session.runs[2].samples.at("latency")[0] == Approx(0.3).epsilon(0.02));
 }
@@ -228,12 +228,12 @@ say(event="profile", plain_seconds=1, iteration_seconds=times, outside_seconds=t
       echo '{"event":"result","warmup_iterations":0}' >&3)"};
   config.machine_lock = scratch / "machine.lock";
   ProcessExecutor executor(config, std::make_unique<WheelBuilds>(environments, config.place));
-  CHECK(executor.workloads() == std::vector<std::string>{kName.str() + "@1"});
+  CHECK(executor.workloads() == std::vector<std::string>{resnet_eval.str() + "@1"});
   JobSpec spec = two_builds();
   spec.environments[0] = good_wheel(scratch);
   spec.environments[1] = with_overlay(spec.environments[0], scratch / "overlay.tar",
                                       {{"torch/slow.py", "FACTOR = 3\n", ""}});
-  const auto session = run_session(JobId{1}, spec, executor, kClock, {});
+  const auto session = run_session(JobId{1}, spec, executor, fixed_clock, {});
   for (const auto& run : session.runs) CHECK(run.reason == "");
   CHECK(session.runs[0].samples.at("latency") == std::vector<double>{1});
   CHECK(session.runs[1].samples.at("latency") == std::vector<double>(10, 1.0));
@@ -243,7 +243,7 @@ say(event="profile", plain_seconds=1, iteration_seconds=times, outside_seconds=t
   CHECK(slurp(config.machine_lock).ends_with(" (measures job 1)\n"));
 
   spec.kind = JobKind::profile;
-  const auto profiles = run_session(JobId{2}, spec, executor, kClock, {});
+  const auto profiles = run_session(JobId{2}, spec, executor, fixed_clock, {});
   CHECK_FALSE(profiles.runs[0].profile);  // the control
   for (const auto& [run, seconds] : {std::pair{1u, 1.0}, std::pair{4u, 3.0}}) {
     CHECK(profiles.runs[run].reason == "");

@@ -24,7 +24,7 @@ Project scatter() {
   return project;
 }
 
-const nightjar::test::Members kFiles = {{"torch_scatter/__init__.py", "VALUE = 1\n"}};
+const nightjar::test::Members scatter_files = {{"torch_scatter/__init__.py", "VALUE = 1\n"}};
 
 }  // namespace
 
@@ -131,7 +131,7 @@ struct Shelf {
   void add(const std::string& version, const std::string& tags = "cp311-cp311-linux_x86_64",
            const std::string& metadata_name = "torch-scatter") {
     const std::string info = "torch_scatter-" + version + ".dist-info";
-    auto members = kFiles;
+    auto members = scatter_files;
     members.push_back({info + "/METADATA", "Metadata-Version: 2.1\nName: " + metadata_name +
                                                "\nVersion: " + version + "\n\n"});
     members.push_back({info + "/WHEEL", "Wheel-Version: 1.0\nTag: " + tags + "\n"});

@@ -13,7 +13,7 @@ using nightjar::test::library;
 
 namespace {
 
-const std::string kGcc13("\0GCC: (GNU) 13.3.1\0", 19);
+const std::string gcc13("\0GCC: (GNU) 13.3.1\0", 19);
 
 struct ReadWheel {
   git::LiteralGraph graph;
@@ -44,8 +44,8 @@ using Names = std::vector<std::string>;
 
 TEST_CASE("a wheel tells its packer, its tags and the compilers of its libraries") {
   const Provenance found = ReadWheel().of(
-      {{"torch/lib/libtorch_cpu.so", library(".comment", kGcc13 + "clang version 18.1.8" + '\0')},
-       {"torch/lib/libc10.so", library(".comment", kGcc13)},
+      {{"torch/lib/libtorch_cpu.so", library(".comment", gcc13 + "clang version 18.1.8" + '\0')},
+       {"torch/lib/libc10.so", library(".comment", gcc13)},
        {"torch-2.dist-info/WHEEL",
         "Wheel-Version: 1.0\r\nGenerator: setuptools (81.0.0)\r\nTag: cp311-cp311-linux_x86_64\n"
         "Tag: cp311-cp311-linux_x86_64\n"}});

@@ -18,7 +18,7 @@ using storage::Autocommit;
 
 namespace {
 
-const std::string kVersion = "2.15.0.dev20260820+cpu";
+const std::string some_version = "2.15.0.dev20260820+cpu";
 
 // One commit, and its wheel as a builder sends it. What a test changes makes it a lie.
 struct RungWorld {
@@ -31,10 +31,10 @@ struct RungWorld {
 
   RungWorld() {
     graph.fetch();
-    wheel.version = kVersion;
+    wheel.version = some_version;
     wheel.git_version = commit.str();
     asked.build.kind = BuildKind::source;
-    asked.build.version = kVersion;
+    asked.build.version = some_version;
     asked.build.variant = "cpu";
     asked.build.url = "job:7/" + wheel.file_name();
   }
@@ -143,7 +143,7 @@ TEST_CASE("a group is not asked for, being made, made, or cannot be made") {
   CHECK(std::get<BeingMade>(queue.outcome()).state == JobState::leased);
   Build build;
   build.kind = BuildKind::source;
-  build.version = kVersion;
+  build.version = some_version;
   build.variant = "cpu";
   build.sha256 = digest_of("w");
   SECTION("made, once it is proved") {

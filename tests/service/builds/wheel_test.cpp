@@ -173,8 +173,8 @@ struct Packaged {
   }
 };
 
-const std::string kInfo = nightjar::test::WheelRecipe{}.info();
-const std::string kHash(43, 'A');
+const std::string info_folder = nightjar::test::WheelRecipe{}.info();
+const std::string some_hash(43, 'A');
 
 }  // namespace
 
@@ -200,11 +200,12 @@ TEST_CASE("a wheel that is broken as a package is refused with what is wrong") {
       {"malformed line for 'torch/y.py'", [](Packaged& p) { p.add_line("torch/y.py"); }},
       {"malformed line for 'torch/y.py'", [](Packaged& p) { p.add_line("torch/y.py,sha256=A,1"); }},
       {"malformed line for 'torch/y.py'", [](Packaged& p) { p.add_line("torch/y.py,,x"); }},
-      {"RECORD lists " + kInfo + "/WHEEL, which is missing",
-       [](Packaged& p) { p.remove(kInfo + "/WHEEL"); }},
-      {"it has no " + kInfo + "/METADATA", [](Packaged& p) { p.remove(kInfo + "/METADATA"); }},
+      {"RECORD lists " + info_folder + "/WHEEL, which is missing",
+       [](Packaged& p) { p.remove(info_folder + "/WHEEL"); }},
+      {"it has no " + info_folder + "/METADATA",
+       [](Packaged& p) { p.remove(info_folder + "/METADATA"); }},
       {"no METADATA with a version",
-       [](Packaged& p) { p.content(kInfo + "/METADATA") = "Name: torch\n\nVersion: 1\n"; }},
+       [](Packaged& p) { p.content(info_folder + "/METADATA") = "Name: torch\n\nVersion: 1\n"; }},
   }));
   Packaged packaged;
   row.harm(packaged);
@@ -215,10 +216,12 @@ TEST_CASE("what pip and uv install is no fault of a wheel") {
   using Allow = void (*)(Packaged&);
   const auto allow = GENERATE(values<Allow>({
       // METADATA was written again after RECORD, as tools do that change a version.
-      [](Packaged& p) { p.content(kInfo + "/METADATA") += "and more\n"; },
-      [](Packaged& p) { p.content(kInfo + "/WHEEL") += "Build: 1\n"; },
-      [](Packaged& p) { p.add_line(kInfo + "/RECORD.jws,sha256=" + kHash + ",3"); },
-      [](Packaged& p) { p.add_line("torch/__pycache__/a.python-3.pyc,sha256=" + kHash + ",3"); },
+      [](Packaged& p) { p.content(info_folder + "/METADATA") += "and more\n"; },
+      [](Packaged& p) { p.content(info_folder + "/WHEEL") += "Build: 1\n"; },
+      [](Packaged& p) { p.add_line(info_folder + "/RECORD.jws,sha256=" + some_hash + ",3"); },
+      [](Packaged& p) {
+        p.add_line("torch/__pycache__/a.python-3.pyc,sha256=" + some_hash + ",3");
+      },
       [](Packaged& p) { p.members.emplace_back("torch/not_listed.py", "x = 1\n"); },
       [](Packaged& p) { p.members.push_back(p.members[0]); },  // twice, and the same
       [](Packaged& p) { p.record.insert(0, "\xEF\xBB\xBF"); },
@@ -231,7 +234,7 @@ TEST_CASE("what pip and uv install is no fault of a wheel") {
       },
       [](Packaged& p) {
         p.members.emplace_back("torch/gr\u00f6\u00dfe.py", "x = 1\n");
-        p.record = nightjar::test::record_of(p.members, kInfo);
+        p.record = nightjar::test::record_of(p.members, info_folder);
       },
   }));
   Packaged packaged;
@@ -242,7 +245,7 @@ TEST_CASE("what pip and uv install is no fault of a wheel") {
 TEST_CASE("a name that is not ASCII is held against RECORD in any locale") {
   Packaged packaged;
   packaged.members.emplace_back("torch/gr\u00f6\u00dfe.py", "x = 1\n");
-  packaged.record = nightjar::test::record_of(packaged.members, kInfo);
+  packaged.record = nightjar::test::record_of(packaged.members, info_folder);
   packaged.members.back().second = "x = 2\n";
   const std::string before = std::setlocale(LC_ALL, nullptr);
   std::setlocale(LC_ALL, "C");
@@ -255,7 +258,7 @@ TEST_CASE("a wheel of CI may have Python files of a later commit, but no other c
   Packaged packaged;
   packaged.laid_over = true;
   packaged.members.emplace_back("torch/lib/libtorch.so", "compiled");
-  packaged.record = nightjar::test::record_of(packaged.members, kInfo);
+  packaged.record = nightjar::test::record_of(packaged.members, info_folder);
   packaged.content("torch/__init__.py") += "# laid over";
   SECTION("Python") {
     CHECK(packaged.read().metadata_name == "torch");
@@ -268,9 +271,9 @@ TEST_CASE("a wheel of CI may have Python files of a later commit, but no other c
 
 TEST_CASE("METADATA of a proved wheel is read without a look at the rest") {
   Packaged packaged;
-  packaged.content(kInfo + "/METADATA").insert(0, "Requires-Dist: sympy (>=1.13)\n");
+  packaged.content(info_folder + "/METADATA").insert(0, "Requires-Dist: sympy (>=1.13)\n");
   packaged.content("torch/__init__.py") += "# differs";
-  packaged.members.emplace_back(kInfo + "/RECORD", packaged.record);
+  packaged.members.emplace_back(info_folder + "/RECORD", packaged.record);
   nightjar::test::write_zip(packaged.folder / "w.whl", packaged.members);
   CHECK(read_metadata_of(packaged.folder / "w.whl").requirements.at("sympy") == "(>=1.13)");
 }

@@ -11,7 +11,7 @@
 
 using namespace nightjar;
 using namespace nightjar::service;
-using service::test::kAlpha;
+using service::test::alpha_eval;
 using service::test::NightWorld;
 
 namespace {
@@ -71,7 +71,7 @@ TEST_CASE(
     KilledWorld world(survives);
     world.level = [](int position, const std::string& workload, const std::string& metric) {
       if (metric != "latency") return 3e8;
-      return .010 * (workload == kAlpha && position >= 4 ? 1.3 : 1);
+      return .010 * (workload == alpha_eval && position >= 4 ? 1.3 : 1);
     };
     world.nightly("2026-08-19");
     world.settle();
@@ -100,7 +100,7 @@ TEST_CASE("what joins an issue is told once, wherever its night is killed") {
     world.others = {other};
     world.level = [](int position, const std::string& workload, const std::string& metric) {
       if (metric != "latency") return 3e8;
-      return .010 * (workload == kAlpha && position >= 4 ? 1.3 : 1);
+      return .010 * (workload == alpha_eval && position >= 4 ? 1.3 : 1);
     };
     world.nightly("2026-08-19");
     world.settle();

@@ -8,8 +8,8 @@
 
 using namespace nightjar;
 using namespace nightjar::service;
-using service::test::kAlpha;
-using service::test::kBeta;
+using service::test::alpha_eval;
+using service::test::beta_train;
 using service::test::NightWorld;
 using service::test::two_nights;
 
@@ -53,7 +53,7 @@ TEST_CASE("a quiet day accepts levels and reports nothing") {
 
 TEST_CASE("a step in latency is blamed on its commit and reported once") {
   NightWorld world;
-  plant(world, {{kAlpha, "latency", 9, 1.2}});
+  plant(world, {{alpha_eval, "latency", 9, 1.2}});
   two_nights(world);
   const auto reported = in_state(world, RegressionState::reported);
   REQUIRE(reported.size() == 1);
@@ -69,7 +69,7 @@ TEST_CASE("a step in latency is blamed on its commit and reported once") {
 
 TEST_CASE("two culprits of one night, in time and in memory, are two issues") {
   NightWorld world;
-  plant(world, {{kAlpha, "latency", 9, 1.3}, {kBeta, "peak_cpu_memory", 17, 1.4}});
+  plant(world, {{alpha_eval, "latency", 9, 1.3}, {beta_train, "peak_cpu_memory", 17, 1.4}});
   two_nights(world);
   const auto reported = in_state(world, RegressionState::reported);
   REQUIRE(reported.size() == 2);
@@ -83,19 +83,19 @@ TEST_CASE("two culprits of one night, in time and in memory, are two issues") {
 
 TEST_CASE("one commit that shows in several series is one issue") {
   NightWorld world;
-  plant(world, {{kAlpha, "latency", 12, 1.25}, {kBeta, "latency", 12, 1.2}});
+  plant(world, {{alpha_eval, "latency", 12, 1.25}, {beta_train, "latency", 12, 1.2}});
   two_nights(world);
   const auto reported = in_state(world, RegressionState::reported);
   REQUIRE(reported.size() == 1);
   CHECK(reported[0].series.size() == 2);
   CHECK(in_state(world, RegressionState::merged).size() == 1);
   REQUIRE(messages(world).size() == 1);
-  CHECK(messages(world)[0].body.find(kBeta) != std::string::npos);
+  CHECK(messages(world)[0].body.find(beta_train) != std::string::npos);
 }
 
 TEST_CASE("commits that do not import are blamed together with their neighbour") {
   NightWorld world;
-  plant(world, {{kAlpha, "latency", 10, 1.3}});
+  plant(world, {{alpha_eval, "latency", 10, 1.3}});
   world.imports = [](int position) { return position != 9 && position != 10; };
   two_nights(world);
   const auto reported = in_state(world, RegressionState::reported);
@@ -106,7 +106,7 @@ TEST_CASE("commits that do not import are blamed together with their neighbour")
 
 TEST_CASE("a runner that dies with every first claim changes nothing but time") {
   NightWorld world;
-  plant(world, {{kAlpha, "latency", 5, 1.25}});
+  plant(world, {{alpha_eval, "latency", 5, 1.25}});
   std::map<JobId, int> claims;
   world.lease = std::chrono::seconds(3);
   world.on_claim = [&](const Job& job) { return ++claims[job.id] > 1; };
@@ -118,14 +118,14 @@ TEST_CASE("a runner that dies with every first claim changes nothing but time") 
 
 TEST_CASE("an improvement is accepted as the new level and not filed") {
   NightWorld world;
-  plant(world, {{kAlpha, "latency", 5, .7}});
+  plant(world, {{alpha_eval, "latency", 5, .7}});
   two_nights(world);
   CHECK(storage::list_regressions(world.db, {}, {100, {}}).items.empty());
 }
 
 TEST_CASE("an issue is closed after three good nights, not before") {
   NightWorld world;
-  plant(world, {{kAlpha, "latency", 9, 1.3}, {kAlpha, "latency", 30, 1 / 1.3}});
+  plant(world, {{alpha_eval, "latency", 9, 1.3}, {alpha_eval, "latency", 30, 1 / 1.3}});
   two_nights(world);
   REQUIRE(in_state(world, RegressionState::reported).size() == 1);
   for (int day = 21; day <= 23; ++day) {
@@ -143,7 +143,7 @@ TEST_CASE("an issue is closed after three good nights, not before") {
 
 TEST_CASE("what may have repaired it came after the last bad night") {
   NightWorld world;
-  plant(world, {{kAlpha, "latency", 9, 1.3}, {kAlpha, "latency", 38, 1 / 1.3}});
+  plant(world, {{alpha_eval, "latency", 9, 1.3}, {alpha_eval, "latency", 38, 1 / 1.3}});
   two_nights(world);
   for (int day = 21; day <= 24; ++day) {
     world.grow(8);
@@ -160,7 +160,7 @@ TEST_CASE(
     "a confirmation beside a busy neighbour waits until it has seen the machine undisturbed") {
   for (const std::size_t busy : {5, 1000}) {
     NightWorld world;
-    plant(world, {{kAlpha, "latency", 9, 1.3}});
+    plant(world, {{alpha_eval, "latency", 9, 1.3}});
     std::set<JobId> confirmations;
     world.disturbed = [&](const Job& job) {
       if (job.spec.kind != JobKind::confirm) return false;

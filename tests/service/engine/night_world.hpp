@@ -35,8 +35,8 @@
 
 namespace nightjar::service::test {
 
-inline const std::string kAlpha = "python/alpha/eval/cpu/fp32/b1/eager";
-inline const std::string kBeta = "python/beta/train/cpu/fp32/b4/eager";
+inline const std::string alpha_eval = "python/alpha/eval/cpu/fp32/b1/eager";
+inline const std::string beta_train = "python/beta/train/cpu/fp32/b4/eager";
 
 class NightWorld {
  public:
@@ -61,7 +61,7 @@ class NightWorld {
     Runner made;
     made.name = name;
     take_facts(made, {{"cpu_model", "test " + name}, {"kernel", "6.1"}});
-    made.workloads = {kAlpha + "@1", kBeta + "@1"};
+    made.workloads = {alpha_eval + "@1", beta_train + "@1"};
     made.version = "test";
     made.seen_at = clock.now();
     return storage::register_runner(storage::Autocommit(db), made);

@@ -200,7 +200,7 @@ TEST_CASE(
     "a night whose runs are all unavailable stops the nights, and one that measured does not") {
   nightjar::service::test::NightWorld world;
   world.available = [](const std::string& workload) {
-    return workload != nightjar::service::test::kAlpha;
+    return workload != nightjar::service::test::alpha_eval;
   };
   world.nightly("2026-08-20");
   world.settle();

@@ -38,7 +38,7 @@
 
 using namespace nightjar;
 using namespace nightjar::service;
-using service::test::kAlpha;
+using service::test::alpha_eval;
 using service::test::LockedWorld;
 
 namespace {
@@ -181,7 +181,7 @@ TEST_CASE("every load and every decide of a story from nightly to recovery runs 
   bool slow = true;
   world.level = [&](int position, const std::string& workload, const std::string& metric) {
     if (metric != "latency") return 3e8;
-    return .010 * (slow && workload == kAlpha && position >= 4 ? 1.3 : 1);
+    return .010 * (slow && workload == alpha_eval && position >= 4 ? 1.3 : 1);
   };
   world.nightly("2026-08-19");
   world.settle();
@@ -227,7 +227,7 @@ TEST_CASE("the loads and decides of a search for a package run without writing")
   ReadingWorld world;
   world.config.calibration.share = 0;
   world.of_packages = [&](const EnvironmentSpec& spec, const std::string& workload) {
-    return workload == kAlpha && world.version_in(spec, "sympy") == "1.14.0" ? 1.3 : 1;
+    return workload == alpha_eval && world.version_in(spec, "sympy") == "1.14.0" ? 1.3 : 1;
   };
   world.pass();
   REQUIRE(storage::regressions_in_state(world.reader, RegressionState::reported).size() == 1);
@@ -248,7 +248,7 @@ TEST_CASE("the loads and decides of an imported history run without writing") {
     night.commit = CommitSha::parse(digest_of(std::to_string(day)).str().substr(0, 40));
     night.origin = "results";
     const double seconds = (1 + .002 * ((day * 7) % 5)) * (day < 25 ? .1 : .12);
-    night.values = {{*WorkloadName::parse(kAlpha), "latency", {seconds}}};
+    night.values = {{*WorkloadName::parse(alpha_eval), "latency", {seconds}}};
     storage::KnownSeries known;
     storage::write(world.db, [&](storage::Transaction& transaction) {
       storage::store_history(transaction, elsewhere, night, world.clock.now(), known);

@@ -34,7 +34,7 @@ Count count(const NightWorld& world, JobKind kind) {
 TEST_CASE("after samples_days only what verdicts and levels rest on has samples") {
   NightWorld world;
   world.level = [](int position, const std::string& workload, const std::string& metric) {
-    const bool slower = position >= 17 && workload == service::test::kAlpha;
+    const bool slower = position >= 17 && workload == service::test::alpha_eval;
     return metric != "latency" ? 3e8 : slower ? .014 : .010;
   };
   two_nights(world);

@@ -20,8 +20,8 @@ using nightjar::test::write_file;
 
 namespace {
 
-const std::string kChatSecret = "a secret of the chat";
-const std::string kChatPath = "/services/T1/B2/told-to-nobody-at-all";
+const std::string chat_secret = "a secret of the chat";
+const std::string chat_path = "/services/T1/B2/told-to-nobody-at-all";
 
 OutboxMessage chat_finding() {
   OutboxMessage message;
@@ -46,17 +46,17 @@ struct ChatReceiver {
 
   ChatReceiver() {
     site.server->add(web::route(
-        web::Method::post, kChatPath,
+        web::Method::post, chat_path,
         [this](const web::Request& request, web::Respond respond) { respond(take(request)); }));
     site.start();
     point_at(site.server->port());
-    write_file(folder / "secret", kChatSecret + "\n");
+    write_file(folder / "secret", chat_secret + "\n");
   }
   void point_at(std::uint16_t port) {
-    write_file(folder / "url", "http://127.0.0.1:" + std::to_string(port) + kChatPath + "\n");
+    write_file(folder / "url", "http://127.0.0.1:" + std::to_string(port) + chat_path + "\n");
   }
   web::Response take(const web::Request& request) {
-    is_signed &= web::signature_matches(kChatSecret, request.body,
+    is_signed &= web::signature_matches(chat_secret, request.body,
                                         request.header("x-hub-signature-256").value_or(""));
     if (status == 200) accepted.push_back(request.header("x-nightjar-delivery").value_or(""));
     auto response = web::json_response(said);
@@ -106,12 +106,12 @@ TEST_CASE_METHOD(ChatReceiver,
                                          {302, OutboxState::failed, 0s},
                                          {404, OutboxState::failed, 0s}}));
   status = row.status;
-  said = "no hook " + kChatPath;
+  said = "no hook " + chat_path;
   const Sent sent = send();
   CHECK(sent.state == row.state);
   CHECK(sent.not_before.value_or(clock.now()) == clock.now() + row.wait);
   CHECK_THAT(sent.error, Contains("the chat answered " + std::to_string(row.status)) &&
-                             !Contains("told-to-nobody") && !Contains(kChatSecret));
+                             !Contains("told-to-nobody") && !Contains(chat_secret));
   CHECK(accepted.empty());
 }
 

@@ -27,12 +27,12 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-const std::string kRepository = "https://github.com/pytorch/pytorch";
+const std::string repository_url = "https://github.com/pytorch/pytorch";
 
 // Its nights and sessions; nothing was found yet.
 DigestInput one_week() {
   DigestInput input;
-  input.repository = kRepository;
+  input.repository = repository_url;
   input.pages = "https://nightjar.example.org";
   input.from = "2026-08-13";
   input.to = "2026-08-20";
@@ -48,7 +48,7 @@ DigestFinding one_finding(const std::string& subject) {
   finding.lead = series("resnet", "latency", .004, .005);
   finding.state = "reported";
   finding.culprit = {examples::sha('c'), subject, "Eve", {}};
-  finding.issue = kRepository + "/issues/99";
+  finding.issue = repository_url + "/issues/99";
   return finding;
 }
 
@@ -78,19 +78,20 @@ TEST_CASE("a digest says what its nights cost, and for each finding that they na
 
 TEST_CASE("A fix is told by who made how many workloads how much faster") {
   DigestFix fix = one_commit();
-  CHECK(fix_headline(fix, kRepository) == "[#4711](" + kRepository +
-                                              "/pull/4711) made 2 workloads faster, by 5.0 % to "
-                                              "20 %");
+  CHECK(fix_headline(fix, repository_url) == "[#4711](" + repository_url +
+                                                 "/pull/4711) made 2 workloads faster, by 5.0 % to "
+                                                 "20 %");
   fix.series.resize(1);
-  CHECK(has(fix_headline(fix, kRepository), " made 1 workload faster, by 20 %"));
+  CHECK(has(fix_headline(fix, repository_url), " made 1 workload faster, by 20 %"));
   fix.series = {series("bert", "peak_cpu_memory", 4, 3)};
-  CHECK(has(fix_headline(fix, kRepository), " improved peak CPU memory of 1 workload, by 25 %"));
+  CHECK(has(fix_headline(fix, repository_url), " improved peak CPU memory of 1 workload, by 25 %"));
   fix.series.push_back(series("bert", "latency", 1, .9));
-  CHECK(has(fix_headline(fix, kRepository), " made 1 workload better, by 10 % to 25 %"));
+  CHECK(has(fix_headline(fix, repository_url), " made 1 workload better, by 10 % to 25 %"));
   fix.commits.push_back({examples::sha('b'), "Other", "Bob", {}});
-  CHECK(fix_headline(fix, kRepository).starts_with("One of 2 commits made"));
+  CHECK(fix_headline(fix, repository_url).starts_with("One of 2 commits made"));
   fix.commits.clear();
-  CHECK(fix_headline(fix, kRepository).starts_with("With `2.15.0.dev20260820+cpu` something made"));
+  CHECK(fix_headline(fix, repository_url)
+            .starts_with("With `2.15.0.dev20260820+cpu` something made"));
 }
 
 TEST_CASE("A digest names findings, fixes, what is open and how the nights went") {
@@ -109,7 +110,7 @@ TEST_CASE("A digest names findings, fixes, what is open and how the nights went"
   CHECK(has(text,
             "| [regression 14](https://nightjar.example.org/#/regressions/14) | "
             "`python/resnet/eval/cpu/fp32/b1/eager` and 2 more | latency | +25 % |"));
-  CHECK(has(text, "[#99](" + kRepository + "/issues/99)"));
+  CHECK(has(text, "[#99](" + repository_url + "/issues/99)"));
   CHECK_FALSE(has(text, "@everyone"));  // nobody is called by a commit's text
   CHECK(has(text, "\n### [#4711]"));
   CHECK(has(text, "It repaired [regression 12]"));
@@ -147,7 +148,7 @@ DigestInput busy_week() {
 
 DigestReference reference_build() {
   DifferenceInput difference;
-  difference.repository = kRepository;
+  difference.repository = repository_url;
   difference.reference.version = "2.14.0+cpu";
   difference.build.version = "2.15.0.dev20260820+cpu";
   difference.rows = {{series("resnet", "latency", .004, .005), "vision"},
@@ -164,7 +165,7 @@ TEST_CASE("A digest with its difference reads as its golden file") {
 }
 
 TEST_CASE("A fix's issue reads as its golden file") {
-  const auto issue = render_fix_issue(one_commit(), kRepository);
+  const auto issue = render_fix_issue(one_commit(), repository_url);
   CHECK(issue.title == "#4711 made 2 workloads faster, by 5.0 % to 20 %");
   const auto text = issue.title + "\n\n" + issue.body;
   CHECK(text == examples::golden("fix.md", text));
@@ -173,9 +174,9 @@ TEST_CASE("A fix's issue reads as its golden file") {
 TEST_CASE("A fix's title names no commit where there are several, and one by its hash") {
   DigestFix fix = one_commit();
   fix.commits[0].subject = "Skip the second copy";
-  CHECK(render_fix_issue(fix, kRepository).title.starts_with("aaaaaaaaaaaa made 2 workloads"));
+  CHECK(render_fix_issue(fix, repository_url).title.starts_with("aaaaaaaaaaaa made 2 workloads"));
   fix.commits.push_back({examples::sha('b'), "Other (#7)", "Bob", {}});
-  CHECK(render_fix_issue(fix, kRepository).title.starts_with("One of 2 commits made 2"));
+  CHECK(render_fix_issue(fix, repository_url).title.starts_with("One of 2 commits made 2"));
 }
 
 TEST_CASE("A digest that would be too long loses rows, says so, and keeps every part") {

@@ -112,7 +112,7 @@ TEST_CASE_METHOD(SenderFixture,
   const OutboxKind kind = GENERATE(OutboxKind::open_issue, OutboxKind::comment);
   tracker.issues.push_back({"title", "body", {}, {}, true});
   tracker.faults = {Fault::none, Fault::cut_after, Fault::transient_before};
-  CHECK(*sender.send(message(kind, "night:1"), 1).not_before == clock.now() + kListsLag);
+  CHECK(*sender.send(message(kind, "night:1"), 1).not_before == clock.now() + lists_lag);
 
   // This process ends, and no answer is stored.
   auto db = storage::Database::open_writer(":memory:");
@@ -121,9 +121,9 @@ TEST_CASE_METHOD(SenderFixture,
     storage::add_message(transaction, message(OutboxKind::open_issue, "regression:1"));
     note_attempt(transaction, next_due(db, clock.now())->message, clock.now());
   });
-  clock.advance(kListsLag);
+  clock.advance(lists_lag);
   CHECK_FALSE(due());
-  clock.advance(kListsLag);
+  clock.advance(lists_lag);
   CHECK(due());
 }
 

@@ -59,41 +59,41 @@ Device handle_of(std::size_t index) {
   return reinterpret_cast<Device>(0x1000 + index);
 }
 
-// kSuccess with the device's text of `name`, or what the real library would answer.
+// success with the device's text of `name`, or what the real library would answer.
 int find(Device device, const void* out, const char* name, std::string& text) {
-  if (world.initialized == 0) return kUninitialized;
+  if (world.initialized == 0) return uninitialized;
   const auto index = reinterpret_cast<std::size_t>(device) - 0x1000;
-  if (!out || index >= world.gpus.size()) return kInvalidArgument;
+  if (!out || index >= world.gpus.size()) return invalid_argument;
   const auto found = world.gpus[index].values.find(name);
-  if (found == world.gpus[index].values.end()) return kNotSupported;
+  if (found == world.gpus[index].values.end()) return not_supported;
   text = found->second;
-  return kSuccess;
+  return success;
 }
 
 int copy(const std::string& text, char* out, unsigned bytes) {
-  if (bytes <= text.size()) return kInsufficientSize;
+  if (bytes <= text.size()) return insufficient_size;
   std::strcpy(out, text.c_str());
-  return kSuccess;
+  return success;
 }
 
 template <class Number>
 int number(Device device, const char* name, Number* out) {
   std::string text;
   const int answer = find(device, out, name, text);
-  if (answer == kSuccess) *out = static_cast<Number>(std::stoull(text, nullptr, 0));
+  if (answer == success) *out = static_cast<Number>(std::stoull(text, nullptr, 0));
   return answer;
 }
 
 int events_of(Device device, unsigned long long* out) {
   std::string text;
-  if (const int answer = find(device, out, "events", text); answer != kSuccess) return answer;
+  if (const int answer = find(device, out, "events", text); answer != success) return answer;
   auto& read = world.gpus[reinterpret_cast<std::size_t>(device) - 0x1000].read;
   std::size_t at = 0;
   for (std::size_t i = 0; i < read && text.find(',', at) != std::string::npos; ++i)
     at = text.find(',', at) + 1;
   ++read;
   *out = std::stoull(text.substr(at), nullptr, 0);
-  return kSuccess;
+  return success;
 }
 
 }  // namespace
@@ -107,55 +107,55 @@ int nvmlInit_v2() {
 }
 
 int nvmlShutdown() {
-  if (world.initialized == 0) return kUninitialized;
+  if (world.initialized == 0) return uninitialized;
   --world.initialized;
-  return kSuccess;
+  return success;
 }
 
 const char* nvmlErrorString(int answer) {
-  return answer == kDriverNotLoaded ? "Driver Not Loaded" : "Some Error";
+  return answer == driver_not_loaded ? "Driver Not Loaded" : "Some Error";
 }
 
 int nvmlSystemGetDriverVersion(char* out, unsigned bytes) {
-  if (world.initialized == 0) return kUninitialized;
-  return out ? copy(world.driver, out, bytes) : kInvalidArgument;
+  if (world.initialized == 0) return uninitialized;
+  return out ? copy(world.driver, out, bytes) : invalid_argument;
 }
 
 int nvmlDeviceGetCount_v2(unsigned* out) {
-  if (world.initialized == 0) return kUninitialized;
-  if (!out) return kInvalidArgument;
+  if (world.initialized == 0) return uninitialized;
+  if (!out) return invalid_argument;
   *out = static_cast<unsigned>(world.gpus.size());
-  return kSuccess;
+  return success;
 }
 
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, Device* out) {
-  if (world.initialized == 0) return kUninitialized;
-  if (!out || index >= world.gpus.size()) return kInvalidArgument;
+  if (world.initialized == 0) return uninitialized;
+  if (!out || index >= world.gpus.size()) return invalid_argument;
   *out = handle_of(index);
-  return kSuccess;
+  return success;
 }
 
 int nvmlDeviceGetName(Device device, char* out, unsigned bytes) {
   std::string text;
   const int answer = find(device, out, "name", text);
-  return answer == kSuccess ? copy(text, out, bytes) : answer;
+  return answer == success ? copy(text, out, bytes) : answer;
 }
 
 int nvmlDeviceGetUUID(Device device, char* out, unsigned bytes) {
   std::string text;
   const int answer = find(device, out, "uuid", text);
-  return answer == kSuccess ? copy(text, out, bytes) : answer;
+  return answer == success ? copy(text, out, bytes) : answer;
 }
 
 int nvmlDeviceGetPciInfo_v3(Device device, PciInfo* out) {
   std::string text;
   const int answer = find(device, out, "bus", text);
-  return answer == kSuccess ? copy(text, out->bus_id, sizeof out->bus_id) : answer;
+  return answer == success ? copy(text, out->bus_id, sizeof out->bus_id) : answer;
 }
 
 int nvmlDeviceGetClockInfo(Device device, int kind, unsigned* out) {
-  if (kind < 0 || kind > 3) return kInvalidArgument;
-  return number(device, kind == kClockSm ? "sm" : kind == kClockMemory ? "memory" : "other", out);
+  if (kind < 0 || kind > 3) return invalid_argument;
+  return number(device, kind == clock_sm ? "sm" : kind == clock_memory ? "memory" : "other", out);
 }
 
 int nvmlDeviceGetPowerUsage(Device device, unsigned* out) {
@@ -163,12 +163,12 @@ int nvmlDeviceGetPowerUsage(Device device, unsigned* out) {
 }
 
 int nvmlDeviceGetTemperature(Device device, int sensor, unsigned* out) {
-  return sensor == kTemperatureGpu ? number(device, "celsius", out) : kInvalidArgument;
+  return sensor == temperature_gpu ? number(device, "celsius", out) : invalid_argument;
 }
 
 int nvmlDeviceGetTotalEccErrors(Device device, int kind, int counter, unsigned long long* out) {
-  if (kind < 0 || kind > 1 || counter < 0 || counter > 1) return kInvalidArgument;
-  return number(device, kind == kErrorUncorrected && counter == kVolatileEcc ? "ecc" : "other",
+  if (kind < 0 || kind > 1 || counter < 0 || counter > 1) return invalid_argument;
+  return number(device, kind == error_uncorrected && counter == volatile_ecc ? "ecc" : "other",
                 out);
 }
 
@@ -178,14 +178,14 @@ int nvmlDeviceGetPersistenceMode(Device device, int* out) {
 
 int nvmlDeviceGetMemoryInfo(Device device, Memory* out) {
   const int answer = number(device, "total", out ? &out->total : nullptr);
-  if (answer == kSuccess) out->used = 0, out->free = out->total;
+  if (answer == success) out->used = 0, out->free = out->total;
   return answer;
 }
 
 int nvmlDeviceGetMigMode(Device device, unsigned* now, unsigned* later) {
-  if (!later) return kInvalidArgument;
+  if (!later) return invalid_argument;
   const int answer = number(device, "mig", now);
-  if (answer == kSuccess) *later = *now;
+  if (answer == success) *later = *now;
   return answer;
 }
 
@@ -196,8 +196,8 @@ int nvmlDeviceGetVirtualizationMode(Device device, int* out) {
 int nvmlDeviceGetComputeRunningProcesses_v2(Device device, unsigned* count, ProcessInfo* out) {
   std::string text;
   const int answer = find(device, count, "processes", text);
-  if (answer == kNotSupported) *count = 0;
-  if (answer != kSuccess) return answer == kNotSupported ? kSuccess : answer;
+  if (answer == not_supported) *count = 0;
+  if (answer != success) return answer == not_supported ? success : answer;
   std::vector<ProcessInfo> list;
   std::istringstream items(text);
   for (std::string item; std::getline(items, item, ',');)
@@ -205,9 +205,9 @@ int nvmlDeviceGetComputeRunningProcesses_v2(Device device, unsigned* count, Proc
                     std::stoull(item.substr(item.find(':') + 1)), ~0u, ~0u});
   const bool fits = out && list.size() <= *count;
   *count = static_cast<unsigned>(list.size());
-  if (!fits) return kInsufficientSize;
+  if (!fits) return insufficient_size;
   std::copy(list.begin(), list.end(), out);
-  return kSuccess;
+  return success;
 }
 
 #ifdef OLD_DRIVER
@@ -224,8 +224,8 @@ int nvmlDeviceGetComputeRunningProcesses_v3(Device device, unsigned* count, Proc
 }
 
 int nvmlDeviceGetTemperatureV(Device device, Temperature* out) {
-  if (out && out->version != kTemperatureVersion) return kArgumentVersionMismatch;
-  if (out && out->sensor != kTemperatureGpu) return kInvalidArgument;
+  if (out && out->version != temperature_version) return argument_version_mismatch;
+  if (out && out->sensor != temperature_gpu) return invalid_argument;
   return number(device, "celsius", out ? &out->celsius : nullptr);
 }
 #endif

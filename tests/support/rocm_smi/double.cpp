@@ -53,28 +53,28 @@ void load() {
   }
 }
 
-// kSuccess with the device's text of `name`, or what the real library would answer.
+// success with the device's text of `name`, or what the real library would answer.
 int find(std::uint32_t device, const void* out, const char* name, std::string& text) {
-  if (!world.initialized) return kInitError;
-  if (device >= world.gpus.size() || !out) return kInvalidArguments;
+  if (!world.initialized) return init_error;
+  if (device >= world.gpus.size() || !out) return invalid_arguments;
   const auto found = world.gpus[device].find(name);
-  if (found == world.gpus[device].end()) return kNotSupported;
+  if (found == world.gpus[device].end()) return not_supported;
   text = found->second;
-  return kSuccess;
+  return success;
 }
 
 int copy(const std::string& text, char* out, std::size_t bytes) {
   std::strncpy(out, text.c_str(), bytes);
-  return bytes > text.size() ? kSuccess : 11;  // RSMI_STATUS_INSUFFICIENT_SIZE
+  return bytes > text.size() ? success : 11;  // RSMI_STATUS_INSUFFICIENT_SIZE
 }
 
 template <class Number>
 int number(std::uint32_t device, const char* name, double unit, Number* out) {
   std::string text;
   const int answer = find(device, out, name, text);
-  if (answer == kSuccess && unit == 1)
+  if (answer == success && unit == 1)
     *out = static_cast<Number>(std::stoull(text, nullptr, 0));
-  else if (answer == kSuccess)
+  else if (answer == success)
     *out = static_cast<Number>(std::stod(text) * unit);
   return answer;
 }
@@ -88,7 +88,7 @@ int fill(const std::string& text, Filled& out) {
     if (item.ends_with('*')) out.current = out.supported;
     out.hertz[out.supported++] = std::stoull(item) * 1'000'000;
   }
-  return kSuccess;
+  return success;
 }
 
 }  // namespace
@@ -96,55 +96,55 @@ int fill(const std::string& text, Filled& out) {
 extern "C" {
 
 int rsmi_init(std::uint64_t flags) {
-  if (flags > 1) return kInvalidArguments;
+  if (flags > 1) return invalid_arguments;
   load();
   world.initialized = world.init_answer == 0;
   return world.init_answer;
 }
 
 int rsmi_shut_down() {
-  if (!world.initialized) return kInitError;
+  if (!world.initialized) return init_error;
   world.initialized = false;
-  return kSuccess;
+  return success;
 }
 
 int rsmi_status_string(int status, const char** out) {
-  if (!out) return kInvalidArguments;
-  *out = status == kInitError ? "An error occurred during initialization" : "An error";
-  return kSuccess;
+  if (!out) return invalid_arguments;
+  *out = status == init_error ? "An error occurred during initialization" : "An error";
+  return success;
 }
 
 int rsmi_version_get(Version* out) {
-  if (!out) return kInvalidArguments;
+  if (!out) return invalid_arguments;
 #ifdef OLD_LIBRARY
   *out = {5, 0, 0, "5.0"};
 #else
   *out = {7, 3, 0, "7.3"};
 #endif
-  return kSuccess;
+  return success;
 }
 
 int rsmi_version_str_get(int component, char* out, std::uint32_t bytes) {
-  return component == kDriver && out ? copy(world.driver, out, bytes) : kInvalidArguments;
+  return component == driver_component && out ? copy(world.driver, out, bytes) : invalid_arguments;
 }
 
 int rsmi_num_monitor_devices(std::uint32_t* out) {
-  if (!world.initialized) return kInitError;
-  if (!out) return kInvalidArguments;
+  if (!world.initialized) return init_error;
+  if (!out) return invalid_arguments;
   *out = static_cast<std::uint32_t>(world.gpus.size());
-  return kSuccess;
+  return success;
 }
 
 int rsmi_dev_name_get(std::uint32_t device, char* out, std::size_t bytes) {
   std::string text;
   const int answer = find(device, out, "name", text);
-  return answer == kSuccess ? copy(text, out, bytes) : answer;
+  return answer == success ? copy(text, out, bytes) : answer;
 }
 
 int rsmi_dev_unique_id_get(std::uint32_t device, std::uint64_t* out) {
   std::string text;
   const int answer = find(device, out, "id", text);
-  if (answer == kSuccess) *out = std::stoull(text, nullptr, 16);
+  if (answer == success) *out = std::stoull(text, nullptr, 16);
   return answer;
 }
 
@@ -153,15 +153,15 @@ int rsmi_dev_pci_id_get(std::uint32_t device, std::uint64_t* out) {
 }
 
 int rsmi_dev_memory_total_get(std::uint32_t device, int kind, std::uint64_t* out) {
-  return kind < 0 || kind > 2 ? kInvalidArguments
-                              : number(device, kind == kVram ? "vram" : "gtt", 1, out);
+  return kind < 0 || kind > 2 ? invalid_arguments
+                              : number(device, kind == vram_heap ? "vram" : "gtt", 1, out);
 }
 
 int rsmi_dev_gpu_clk_freq_get(std::uint32_t device, int kind, void* out) {
-  if (kind < 0 || kind > 4) return kInvalidArguments;
+  if (kind < 0 || kind > 4) return invalid_arguments;
   std::string text;
-  const char* name = kind == kClockSystem ? "system" : kind == kClockMemory ? "memory" : "other";
-  if (const int answer = find(device, out, name, text); answer != kSuccess) return answer;
+  const char* name = kind == clock_system ? "system" : kind == clock_memory ? "memory" : "other";
+  if (const int answer = find(device, out, name, text); answer != success) return answer;
 #ifdef OLD_LIBRARY
   return fill(text, *static_cast<OldFrequencies*>(out));
 #else
@@ -170,18 +170,20 @@ int rsmi_dev_gpu_clk_freq_get(std::uint32_t device, int kind, void* out) {
 }
 
 int rsmi_dev_power_ave_get(std::uint32_t device, std::uint32_t sensor, std::uint64_t* out) {
-  return sensor == 0 ? number(device, "watts", 1e6, out) : kInvalidArguments;
+  return sensor == 0 ? number(device, "watts", 1e6, out) : invalid_arguments;
 }
 
 int rsmi_dev_temp_metric_get(std::uint32_t device, std::uint32_t sensor, int metric,
                              std::int64_t* out) {
-  if (sensor > 6 || metric < 0 || metric > 15) return kInvalidArguments;
-  const char* name = sensor == kJunction ? "junction" : sensor == kEdge ? "edge" : "other";
-  return number(device, metric == kTemperatureNow ? name : "other", 1e3, out);
+  if (sensor > 6 || metric < 0 || metric > 15) return invalid_arguments;
+  const char* name = sensor == junction_sensor ? "junction"
+                     : sensor == edge_sensor   ? "edge"
+                                               : "other";
+  return number(device, metric == temperature_now ? name : "other", 1e3, out);
 }
 
 int rsmi_dev_ecc_count_get(std::uint32_t device, std::uint64_t block, ErrorCount* out) {
-  const char* name = block == kMemoryBlock ? "umc" : block == kGraphicsBlock ? "gfx" : "other";
+  const char* name = block == memory_block ? "umc" : block == graphics_block ? "gfx" : "other";
   return number(device, name, 1, out ? &out->uncorrectable : nullptr);
 }
 
@@ -190,20 +192,20 @@ int rsmi_dev_perf_level_get(std::uint32_t device, int* out) {
 }
 
 int rsmi_compute_process_info_get(Process* out, std::uint32_t* count) {
-  if (!world.initialized) return kInitError;
-  if (!count) return kInvalidArguments;
+  if (!world.initialized) return init_error;
+  if (!count) return invalid_arguments;
   const auto there = static_cast<std::uint32_t>(world.processes.size());
   const std::uint32_t room = *count;
   *count = there;
   for (std::uint32_t i = 0; out && i < std::min(room, there); ++i) out[i] = world.processes[i];
-  return out && room < there ? 11 : kSuccess;
+  return out && room < there ? 11 : success;
 }
 
 #ifndef OLD_LIBRARY
 int rsmi_dev_compute_partition_get(std::uint32_t device, char* out, std::uint32_t bytes) {
   std::string text;
   const int answer = find(device, out, "partition", text);
-  return answer == kSuccess ? copy(text, out, bytes) : answer;
+  return answer == success ? copy(text, out, bytes) : answer;
 }
 #endif
 

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const Time kNow = *parse_rfc3339("2026-08-20T08:00:00Z");
+const Time some_time = *parse_rfc3339("2026-08-20T08:00:00Z");
 
 Runner live_runner(int id, int machine, std::vector<std::string> workloads = {"a@1", "b@1"}) {
   Runner runner;
@@ -30,7 +30,7 @@ Runner of_variant(const std::string& label, Runner runner) {
 }
 
 QueueFacts facts(std::vector<Runner> live) {
-  return {kNow, {{JobId{1}, MachineId{1}, {}, {"a@1", "b@1"}, {}, "cpu"}}, std::move(live)};
+  return {some_time, {{JobId{1}, MachineId{1}, {}, {"a@1", "b@1"}, {}, "cpu"}}, std::move(live)};
 }
 
 // By the usual configuration: it has a patience of a day, and its first source is of variant cpu.
@@ -53,7 +53,7 @@ TEST_CASE("A job that a live runner can claim is left alone") {
   CHECK(steps_for(one).empty());
   one.waiting[0].affinity = RunnerId{1};
   CHECK(steps_for(one).empty());
-  one.waiting[0].unclaimable_since = kNow - 48h;
+  one.waiting[0].unclaimable_since = some_time - 48h;
   CHECK(only_step<NoteClaimable>(one));
 }
 
@@ -74,7 +74,7 @@ TEST_CASE("Two runners of one class measure each its own variant, nights and sea
   world.others = {storage::register_runner(storage::Autocommit(world.db), twin)};
   world.level = [](int position, const std::string& workload, const std::string& metric) {
     if (metric != "latency") return 3e8;
-    return workload == kAlpha && position >= 9 ? .013 : .010;
+    return workload == alpha_eval && position >= 9 ? .013 : .010;
   };
   std::set<std::tuple<JobKind, std::string, std::string>> claimed;
   world.on_claim = [&](const Job& job) {
@@ -120,9 +120,9 @@ TEST_CASE("A job that no live runner can claim is given up after a time, with th
   for (const Case& c : cases) {
     QueueFacts one = facts(c.live);
     CHECK(only_step<NoteUnclaimable>(one));
-    one.waiting[0].unclaimable_since = kNow - 24h + 1s;
+    one.waiting[0].unclaimable_since = some_time - 24h + 1s;
     CHECK(steps_for(one).empty());
-    one.waiting[0].unclaimable_since = kNow - 24h;
+    one.waiting[0].unclaimable_since = some_time - 24h;
     const auto step = only_step<GiveUpJob>(one);
     REQUIRE(step);
     CHECK(step->reason == c.reason);
@@ -133,9 +133,9 @@ TEST_CASE("A job of a runner that stays away is free for the others after an hou
   QueueFacts one = facts({live_runner(2, 1)});
   one.waiting[0].affinity = RunnerId{1};
   CHECK(only_step<NoteUnclaimable>(one));
-  one.waiting[0].unclaimable_since = kNow - 59min;
+  one.waiting[0].unclaimable_since = some_time - 59min;
   CHECK(steps_for(one).empty());
-  one.waiting[0].unclaimable_since = kNow - 60min;
+  one.waiting[0].unclaimable_since = some_time - 60min;
   CHECK(only_step<FreeJob>(one));
   one.live = {};  // then no time counts against it
   CHECK(only_step<NoteClaimable>(one));
@@ -166,7 +166,7 @@ TEST_CASE("A night ends though its only machine became another class after plann
 TEST_CASE("While no runner at all is live no time counts against a job") {
   QueueFacts one = facts({});
   CHECK(steps_for(one).empty());
-  one.waiting[0].unclaimable_since = kNow - 48h;
+  one.waiting[0].unclaimable_since = some_time - 48h;
   CHECK(only_step<NoteClaimable>(one));
 }
 

@@ -7,19 +7,19 @@ using namespace nightjar::service;
 
 namespace {
 
-constexpr const char* kWorkload = "python/alpha/eval/cpu/fp32/b1/eager@1";
+constexpr const char* some_workload = "python/alpha/eval/cpu/fp32/b1/eager@1";
 
 Runner runner(int id, int machine, std::map<std::string, std::string> labels = {}) {
   Runner made;
   made.id = RunnerId{id};
   made.machine = MachineId{machine};
   made.labels = std::move(labels);
-  made.workloads = {kWorkload};
+  made.workloads = {some_workload};
   return made;
 }
 
 storage::WaitingJob waiting(int machine, std::optional<RunnerId> affinity = {}) {
-  return {JobId{1}, MachineId{machine}, affinity, {kWorkload}, {}};
+  return {JobId{1}, MachineId{machine}, affinity, {some_workload}, {}};
 }
 
 Config config() {

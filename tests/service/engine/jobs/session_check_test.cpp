@@ -24,16 +24,16 @@ SessionCheck check(double control, double steal, const std::vector<double>& usua
   return check_session(spec, session, history);
 }
 
-const std::vector<double> kUsual{1.00, 1.01, .99, 1.02, .98, 1.00, 1.01, .99};
+const std::vector<double> usual_controls{1.00, 1.01, .99, 1.02, .98, 1.00, 1.01, .99};
 
 }  // namespace
 
 TEST_CASE("A session is void when the host took the CPU away or the control was off") {
-  CHECK(check(1, .05, kUsual).usable);
-  const SessionCheck stolen = check(1, .25, kUsual);
+  CHECK(check(1, .05, usual_controls).usable);
+  const SessionCheck stolen = check(1, .25, usual_controls);
   CHECK_FALSE(stolen.usable);
   CHECK(stolen.reason == "the machine lost +25.0 % of its CPU time to others (steal)");
-  const SessionCheck off = check(1.2, 0, kUsual);
+  const SessionCheck off = check(1.2, 0, usual_controls);
   CHECK_FALSE(off.usable);
   CHECK(off.reason.find("off by +20.0 %") != std::string::npos);
   CHECK(off.control == Approx(1.2));
@@ -88,7 +88,7 @@ TEST_CASE("A session on a GPU is void when that GPU was throttled, and no other 
 
 TEST_CASE("A session on a GPU is void when one of the control's kernels was off") {
   std::vector<SessionCheck> history;
-  for (const double one : kUsual)
+  for (const double one : usual_controls)
     history.push_back({.control = 1, .gpu = GpuControl{one * .010, one * .020, one * 5e-6}});
   JobSpec spec;
   spec.workloads = {{{}, *WorkloadName::parse("python/m/eval/cuda/fp32/b4/eager"), 1}};
@@ -122,7 +122,7 @@ TEST_CASE("A session on a GPU is void when one of the control's kernels was off"
 }
 
 TEST_CASE("A control is not held to a history that is too short to have a deviation") {
-  CHECK(check(1.2, 0, {kUsual.begin(), kUsual.begin() + 7}).usable);
+  CHECK(check(1.2, 0, {usual_controls.begin(), usual_controls.begin() + 7}).usable);
 }
 
 TEST_CASE("What was said of a session stands, whatever the machine's controls do afterwards") {

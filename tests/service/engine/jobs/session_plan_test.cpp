@@ -61,7 +61,7 @@ TEST_CASE("Each session can be run by one runner, though none has all workloads 
 
 TEST_CASE("What costs a run time of its own is asked for only where its metric is judged") {
   Config::NightConfig config;
-  CHECK(run_limits(config).kernel_iterations == kKernelIterations);
+  CHECK(run_limits(config).kernel_iterations == profiled_iterations);
   CHECK_FALSE(run_limits(config).peak_memory);
   config.metrics = {"latency", "peak_memory"};
   CHECK(run_limits(config).kernel_iterations == 0);

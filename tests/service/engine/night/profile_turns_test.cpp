@@ -41,7 +41,7 @@ TEST_CASE("The workloads of a class take turns at a profile, whether or not it w
   const auto names = names_of(jobs);
   REQUIRE(names.size() == 4);
   CHECK(std::set(names.begin(), names.end()) ==
-        std::set<std::string>{service::test::kAlpha, service::test::kBeta});
+        std::set<std::string>{service::test::alpha_eval, service::test::beta_train});
   CHECK(names[0] == names[2]);
   CHECK(names[1] == names[3]);
   for (const Job& job : jobs) {

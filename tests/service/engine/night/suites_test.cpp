@@ -9,14 +9,14 @@
 
 using namespace nightjar;
 using namespace nightjar::service;
-using service::test::kAlpha;
+using service::test::alpha_eval;
 using service::test::NightWorld;
 using storage::SuiteRun;
 using storage::SummedSuite;
 
 namespace {
 
-const std::string kCompiled = "python/alpha/eval/cpu/fp32/b1/inductor";
+const std::string compiled_alpha = "python/alpha/eval/cpu/fp32/b1/inductor";
 
 // Runs of workloads whose ids follow the order in which they are named first.
 struct Runs {
@@ -219,11 +219,11 @@ TEST_CASE("a summary says who came and went, and why the mean moved") {
 
 TEST_CASE("a night is summed up when it ends, and once") {
   NightWorld world;
-  world.runner.workloads.add(kCompiled + "@1");
+  world.runner.workloads.add(compiled_alpha + "@1");
   storage::register_runner(storage::Autocommit(world.db), world.runner);
   world.level = [](int, const std::string& workload, const std::string& metric) {
     if (metric != "latency") return 3e8;
-    return workload == kCompiled ? .005 : .010;
+    return workload == compiled_alpha ? .005 : .010;
   };
   world.nightly("2026-08-19");
   world.settle();

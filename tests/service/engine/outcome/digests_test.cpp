@@ -16,7 +16,7 @@
 using namespace nightjar;
 using namespace nightjar::service;
 using Catch::Contains;
-using service::test::kAlpha;
+using service::test::alpha_eval;
 using service::test::NightWorld;
 
 namespace {
@@ -45,7 +45,7 @@ struct WeeklyWorld : NightWorld {
   void begin_before_a_step() {
     level = [](int position, const std::string& workload, const std::string& metric) {
       if (metric != "latency") return 3e8;
-      return .010 * (workload == kAlpha && position >= 3 ? 1.3 : 1);
+      return .010 * (workload == alpha_eval && position >= 3 ? 1.3 : 1);
     };
     nightly("2026-08-20");
     settle();
@@ -148,7 +148,7 @@ TEST_CASE("each week with news is told once, and a quiet one is not told") {
   world.pass(std::chrono::hours(5));
   REQUIRE(world.filed().size() == 1);
   CHECK_THAT(world.filed()[0].body, Contains("# Nightjar from 2026-08-20 to 2026-08-27"));
-  CHECK_THAT(world.filed()[0].body, Contains("`" + kAlpha + "`"));
+  CHECK_THAT(world.filed()[0].body, Contains("`" + alpha_eval + "`"));
   world.pass(std::chrono::hours(24));
   world.restart();
   world.settle();

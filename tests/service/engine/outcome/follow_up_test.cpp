@@ -10,7 +10,7 @@
 
 using namespace nightjar;
 using namespace nightjar::service;
-using service::test::kAlpha;
+using service::test::alpha_eval;
 using service::test::NightWorld;
 using service::test::two_nights;
 
@@ -26,7 +26,7 @@ void follow_levels(NightWorld& world, std::function<double(int)> factor) {
   world.noise = .004;
   world.level = [factor](int position, const std::string& workload, const std::string& metric) {
     const double plain = metric == "latency" ? .010 : 3e8;
-    return workload == kAlpha && metric == "latency" ? plain * factor(position) : plain;
+    return workload == alpha_eval && metric == "latency" ? plain * factor(position) : plain;
   };
 }
 
@@ -104,7 +104,7 @@ TEST_CASE(
   next_night(world, 22);
   REQUIRE(comments(world).size() == 1);
   CHECK(comments(world)[0].body.find("**Partly recovered** with `2.14.0.dev20260822+cpu`") == 0);
-  CHECK(comments(world)[0].body.find(kAlpha) != std::string::npos);
+  CHECK(comments(world)[0].body.find(alpha_eval) != std::string::npos);
   next_night(world, 23);
   CHECK(comments(world).size() == 1);
   next_night(world, 24);

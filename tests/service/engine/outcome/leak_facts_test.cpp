@@ -6,18 +6,18 @@
 
 using namespace nightjar;
 using namespace nightjar::service;
-using service::test::kAlpha;
+using service::test::alpha_eval;
 using service::test::NightWorld;
 
 namespace {
 
-constexpr double kGrown = 2.5 * (1 << 20);
+constexpr double grown_bytes = 2.5 * (1 << 20);
 
 // The peak of alpha's memory grows by a tenth at the twentieth commit.
 std::optional<ReportLeak> leak_of_night(NightWorld& world) {
   world.level = [](int position, const std::string& workload, const std::string& metric) {
     const double usual = metric == "latency" ? .010 : 3e8;
-    return usual * (workload == kAlpha && metric != "latency" && position >= 20 ? 1.1 : 1);
+    return usual * (workload == alpha_eval && metric != "latency" && position >= 20 ? 1.1 : 1);
   };
   two_nights(world);
   const auto reported = storage::regressions_in_state(world.db, RegressionState::reported);
@@ -30,12 +30,12 @@ std::optional<ReportLeak> leak_of_night(NightWorld& world) {
 
 TEST_CASE("a peak that grew with each iteration is a leak, with its bytes an iteration") {
   NightWorld world;
-  world.leaks = [](int position) { return position >= 20 ? kGrown : 0; };
+  world.leaks = [](int position) { return position >= 20 ? grown_bytes : 0; };
   const auto leak = leak_of_night(world);
   REQUIRE(leak);
   CHECK(leak->metric == "leaked_memory");
-  CHECK(leak->grown == Approx(kGrown).epsilon(.01));
-  CHECK((leak->low > .9 * kGrown && leak->high < 1.1 * kGrown));
+  CHECK(leak->grown == Approx(grown_bytes).epsilon(.01));
+  CHECK((leak->low > .9 * grown_bytes && leak->high < 1.1 * grown_bytes));
   const auto messages = storage::list_messages(world.db, {}).items;
   REQUIRE(messages.size() == 1);
   CHECK(messages.front().title.find("leak of 2.") != std::string::npos);

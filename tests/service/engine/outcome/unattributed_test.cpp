@@ -8,7 +8,7 @@
 
 using namespace nightjar;
 using namespace nightjar::service;
-using service::test::kAlpha;
+using service::test::alpha_eval;
 using service::test::NightWorld;
 
 namespace {
@@ -20,7 +20,7 @@ void begin(NightWorld& world, int latency, int memory) {
   world.noise = .004;
   world.level = [=](int position, const std::string& workload, const std::string& metric) {
     const double usual = metric == "latency" ? .010 : 3e8;
-    if (workload != kAlpha) return usual;
+    if (workload != alpha_eval) return usual;
     return usual * (position < (metric == "latency" ? latency : memory) ? 1 : 1.4);
   };
   world.nightly("2026-08-18");
@@ -34,7 +34,7 @@ void pass_night(NightWorld& world, int day) {
   world.settle();
 }
 
-constexpr int kNever = 1000;
+constexpr int never = 1000;
 
 std::vector<OutboxMessage> messages(NightWorld& world, OutboxKind kind) {
   std::vector<OutboxMessage> all = storage::list_messages(world.db, {100, {}}).items;
@@ -54,7 +54,7 @@ bool has(const std::string& text, const std::string& part) {
 
 TEST_CASE("what no commit could be named for gets an issue that blames nobody and says why") {
   NightWorld world;
-  begin(world, 17, kNever);
+  begin(world, 17, never);
   pass_night(world, 19);
   const auto reported = standing_in(world, RegressionState::reported);
   REQUIRE(reported.size() == 1);
@@ -120,7 +120,7 @@ TEST_CASE("a digest has the findings of a week in one issue, and each says why i
 TEST_CASE("nobody hears of what no commit could be named for where nobody wants to") {
   NightWorld world;
   world.config.report.unattributed = UnattributedReports::none;
-  begin(world, 17, kNever);
+  begin(world, 17, never);
   pass_night(world, 19);
   CHECK(standing_in(world, RegressionState::inconclusive).size() == 1);
   CHECK(messages(world, OutboxKind::open_issue).empty());
@@ -128,7 +128,7 @@ TEST_CASE("nobody hears of what no commit could be named for where nobody wants 
 
 TEST_CASE("a level that is back closes the issue of what no commit could be named for") {
   NightWorld world;
-  begin(world, 17, kNever);
+  begin(world, 17, never);
   pass_night(world, 19);
   REQUIRE(standing_in(world, RegressionState::reported).size() == 1);
   world.level = [](int, const std::string&, const std::string& metric) {
@@ -141,9 +141,9 @@ TEST_CASE("a level that is back closes the issue of what no commit could be name
 
 TEST_CASE("builds whose commits do not follow one another lead to how they were built") {
   NightWorld world;
-  begin(world, kNever, kNever);
+  begin(world, never, never);
   world.level = [](int position, const std::string& workload, const std::string& metric) {
-    return (metric == "latency" ? .010 : 3e8) * (position > 0 && workload == kAlpha ? 1.4 : 1);
+    return (metric == "latency" ? .010 : 3e8) * (position > 0 && workload == alpha_eval ? 1.4 : 1);
   };
   world.clock.advance(std::chrono::hours(24));
   world.commits.push_back(world.graph.commit("elsewhere", "Another root", {{"torch/x.py", "1"}}));

@@ -6,7 +6,7 @@
 
 using namespace nightjar;
 using namespace nightjar::service;
-using service::test::kAlpha;
+using service::test::alpha_eval;
 using service::test::NightWorld;
 using service::test::two_nights;
 
@@ -16,7 +16,7 @@ namespace {
 void plant(NightWorld& world, const std::string& metric, double ratio = 1.3) {
   world.level = [=](int position, const std::string& workload, const std::string& asked) {
     const double value = asked == "latency" ? .010 : asked == "kernel_time" ? .002 : 3e8;
-    return workload == kAlpha && asked == metric && position >= 9 ? ratio * value : value;
+    return workload == alpha_eval && asked == metric && position >= 9 ? ratio * value : value;
   };
 }
 

@@ -67,13 +67,13 @@ struct BuilderDay : Day {
   std::vector<Untestable> untestable() { return storage::untestable_of(db, search().id); }
 };
 
-const std::string kDay = "p p p p p n n n n n n p p p p p p";  // 6 to 11 are native
+const std::string one_day = "p p p p p n n n n n n p p p p p p";  // 6 to 11 are native
 
 }  // namespace
 
 TEST_CASE_METHOD(BuilderDay, "a search asks a builder for native commits and names the culprit") {
   add_builder();
-  run(kDay, 9);
+  run(one_day, 9);
   CHECK(search().state == BisectionState::culprit);
   REQUIRE(regression().culprit);
   CHECK(regression().culprit->commits == std::vector{commits[9]});
@@ -90,7 +90,7 @@ TEST_CASE_METHOD(BuilderDay, "several builders work beside the search's own meas
     for (const Bisection& open : storage::open_bisections(db))
       at_once = std::max(at_once, storage::builds_for_search(db, open.id));
   };
-  run(kDay, 9);
+  run(one_day, 9);
   CHECK(at_once >= 2);
   CHECK(regression().culprit->commits == std::vector{commits[9]});
   CHECK(std::set<int>(asked.begin(), asked.end()).size() == asked.size());
@@ -99,7 +99,7 @@ TEST_CASE_METHOD(BuilderDay, "several builders work beside the search's own meas
 TEST_CASE_METHOD(BuilderDay, "a commit that does not compile is named with its neighbour") {
   add_builder();
   answers = [](int at) { return at == 8 ? SourceOutcome::does_not_compile : SourceOutcome::built; };
-  run(kDay, 9);
+  run(one_day, 9);
   REQUIRE(regression().culprit);
   CHECK(regression().culprit->commits == between(8, 9));
   const auto broken = untestable();
@@ -118,7 +118,7 @@ TEST_CASE_METHOD(BuilderDay, "a failure of the infrastructure is waited through"
   config.queue.runner_silent = std::chrono::hours(2);
   before_tick = [this] { clock.advance(std::chrono::minutes(5)); };  // it is put off for a while
   lease = std::chrono::hours(10);
-  run(kDay, 9);
+  run(one_day, 9);
   for (int rounds = 0; rounds < 20; ++rounds) settle();
   REQUIRE(regression().culprit);
   CHECK(regression().culprit->commits == std::vector{commits[9]});
@@ -136,7 +136,7 @@ TEST_CASE_METHOD(BuilderDay, "a build that fails again and again ends as a range
     if (!asked.empty()) clock.advance(std::chrono::minutes(5));
   };
   lease = std::chrono::hours(10);
-  run(kDay, 9);
+  run(one_day, 9);
   for (int rounds = 0; rounds < 20 && search().state == BisectionState::open; ++rounds) settle();
   REQUIRE(search().state == BisectionState::range);
   const auto missing = untestable();
@@ -152,7 +152,7 @@ TEST_CASE_METHOD(BuilderDay, "a build that fails again and again ends as a range
 }
 
 TEST_CASE_METHOD(BuilderDay, "a builder that comes later narrows the range") {
-  run(kDay, 9);
+  run(one_day, 9);
   REQUIRE(search().state == BisectionState::range);
   CHECK_THAT(untestable().at(0).reason, Contains("no builder is here"));
   add_builder();
@@ -171,7 +171,7 @@ TEST_CASE_METHOD(BuilderDay,
     if (job.spec.kind == JobKind::build && before++ == 0) restart();
     return true;
   };
-  run(kDay, 9);
+  run(one_day, 9);
   CHECK(before > 0);
   CHECK(std::set<int>(asked.begin(), asked.end()).size() == asked.size());
   REQUIRE(regression().culprit);
@@ -192,7 +192,7 @@ TEST_CASE_METHOD(BuilderDay, "a wheel of a builder that is lost is built again w
     const auto wheel = storage::find_build(db, *made->build);
     removed += std::filesystem::remove(*artifacts.path(*wheel->sha256));
   };
-  run(kDay, 9);
+  run(one_day, 9);
   REQUIRE(removed == 1);
   REQUIRE(regression().culprit);
   CHECK(regression().culprit->commits == std::vector{commits[9]});
@@ -211,7 +211,7 @@ TEST_CASE_METHOD(BuilderDay, "a range waits for CI's answers, but not for ever")
       storage::note_ci_look(storage::Autocommit(db), lookup);
     }
   };
-  run(kDay, 9);
+  run(one_day, 9);
   REQUIRE(search().state == BisectionState::open);
   look_up(CiLookupState::wanted);
   settle();
@@ -240,13 +240,13 @@ TEST_CASE_METHOD(BuilderDay, "a range does not wait for CI's wheels of another v
   other.variant = "cu130";
   other.ci.environments = {"*"};
   config.more_sources = {other};
-  run(kDay, 9);
+  run(one_day, 9);
   CHECK(search().state == BisectionState::range);
 }
 
 TEST_CASE_METHOD(BuilderDay, "a wheel that the machine class cannot run is not offered to it") {
   config.project = {};
-  run(kDay, 9);
+  run(one_day, 9);
   REQUIRE(search().state == BisectionState::range);
   storage::Statement(storage::Autocommit(db),
                      "UPDATE machine SET facts = json_object('libc', 'glibc 2.28')")

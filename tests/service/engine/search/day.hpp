@@ -76,7 +76,7 @@ struct Day : NightWorld {
       bases.insert(*overlay.base);
     return bases;
   }
-  std::string slow_workload = kAlpha;
+  std::string slow_workload = alpha_eval;
 };
 
 }  // namespace nightjar::service::test

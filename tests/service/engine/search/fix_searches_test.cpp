@@ -19,8 +19,8 @@
 
 using namespace nightjar;
 using namespace nightjar::service;
-using service::test::kAlpha;
-using service::test::kBeta;
+using service::test::alpha_eval;
+using service::test::beta_train;
 using service::test::NightWorld;
 
 namespace {
@@ -188,7 +188,7 @@ TEST_CASE("regressions of the machine class go first") {
   FixWorld world;
   world.level = [](int position, const std::string& workload, const std::string& metric) {
     if (metric == "latency") return .010 * (position >= 10 ? .7 : 1);
-    return 3e8 * (position >= 14 && workload == kAlpha ? 1.5 : 1);
+    return 3e8 * (position >= 14 && workload == alpha_eval ? 1.5 : 1);
   };
   std::vector<bool> after_regression;
   bool fix_came_first = false;

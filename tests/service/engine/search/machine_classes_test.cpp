@@ -19,7 +19,7 @@
 
 using namespace nightjar;
 using namespace nightjar::service;
-using service::test::kAlpha;
+using service::test::alpha_eval;
 using service::test::NightWorld;
 using service::test::WideWorld;
 
@@ -63,7 +63,7 @@ struct TwoClasses : NightWorld {
     level = [this](int position, const std::string& workload, const std::string& metric) {
       if (metric != "latency") return 3e8;
       const bool slower =
-          workload == kAlpha && position >= 9 && slow.count(measuring->machine) != 0;
+          workload == alpha_eval && position >= 9 && slow.count(measuring->machine) != 0;
       return .010 * (slower ? 1.2 : 1);
     };
     night(0);

@@ -8,7 +8,7 @@
 
 using namespace nightjar;
 using namespace nightjar::service;
-using service::test::kAlpha;
+using service::test::alpha_eval;
 using service::test::NightWorld;
 using service::test::two_nights;
 
@@ -16,7 +16,7 @@ TEST_CASE("issue, REST and evidence count the same runs and sessions of a search
   NightWorld world;
   world.level = [](int position, const std::string& workload, const std::string& metric) {
     const double plain = metric == "latency" ? .010 : 3e8;
-    return workload == kAlpha && metric == "latency" && position >= 9 ? 1.2 * plain : plain;
+    return workload == alpha_eval && metric == "latency" && position >= 9 ? 1.2 * plain : plain;
   };
   two_nights(world);
   const auto reported = storage::regressions_in_state(world.db, RegressionState::reported);

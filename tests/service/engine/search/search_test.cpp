@@ -11,7 +11,7 @@
 
 using namespace nightjar;
 using namespace nightjar::service;
-using service::test::kAlpha;
+using service::test::alpha_eval;
 using service::test::NightWorld;
 
 namespace {
@@ -23,7 +23,7 @@ struct Steps {
 void two_nights(NightWorld& world, Steps steps) {
   world.level = [steps](int position, const std::string& workload, const std::string& metric) {
     const double usual = metric == "latency" ? .010 : 3e8;
-    if (workload != kAlpha) return usual;
+    if (workload != alpha_eval) return usual;
     const bool time = metric == "latency";
     return usual * (position < (time ? steps.latency : steps.memory) ? 1 : time ? 1.4 : 1.09);
   };
@@ -163,7 +163,7 @@ TEST_CASE("several small steps are one cause that names all contributors") {
   world.noise = .004;
   world.level = [](int position, const std::string& workload, const std::string& metric) {
     const double usual = metric == "latency" ? .010 : 3e8;
-    if (workload != kAlpha || metric != "latency") return usual;
+    if (workload != alpha_eval || metric != "latency") return usual;
     return usual * (position < 11 ? 1 : position < 30 ? 1.045 : 1.045 * 1.045);
   };
   world.nightly("2026-08-19");

@@ -9,8 +9,8 @@
 
 using namespace nightjar;
 using namespace nightjar::service;
+using service::test::alpha_eval;
 using service::test::Day;
-using service::test::kAlpha;
 using service::test::LockedWorld;
 using service::test::NightWorld;
 
@@ -52,7 +52,7 @@ struct Spent : Day {
     config.chat.url_file = "not read here";
     level = [step](int position, const std::string& workload, const std::string& metric) {
       const double usual = metric == "latency" ? .010 : 3e8;
-      return usual * (workload == kAlpha && metric == "latency" && position >= step ? 1.4 : 1);
+      return usual * (workload == alpha_eval && metric == "latency" && position >= step ? 1.4 : 1);
     };
     nightly("2026-08-18");
     settle();
@@ -222,7 +222,7 @@ TEST_CASE("all of a wider search is measured with the packages that it held befo
   world.config.search_minutes = std::chrono::minutes(10);
   world.level = [](int position, const std::string& workload, const std::string& metric) {
     const double usual = metric == "latency" ? .010 : 3e8;
-    return usual * (workload == kAlpha && metric == "latency" && position >= 20 ? 1.4 : 1);
+    return usual * (workload == alpha_eval && metric == "latency" && position >= 20 ? 1.4 : 1);
   };
   world.night("2026-08-18", first);
   world.grow(12);

@@ -7,13 +7,13 @@
 
 using namespace nightjar;
 using namespace nightjar::service;
-using service::test::kAlpha;
+using service::test::alpha_eval;
 using service::test::NightWorld;
 
 namespace {
 
 Observation observation(SeriesId series, double noise, bool with_levels) {
-  Observation one{{series, {}, *WorkloadName::parse(kAlpha), 1, "latency", MachineId{1}, "cpu"},
+  Observation one{{series, {}, *WorkloadName::parse(alpha_eval), 1, "latency", MachineId{1}, "cpu"},
                   {},
                   {},
                   {},
@@ -75,7 +75,7 @@ TEST_CASE("nights are counted with their suspicions, and a finding when it is co
   int newest = 0;
   world.level = [&](int position, const std::string& workload, const std::string& metric) {
     if (metric != "latency") return 3e8;
-    return .010 * (workload == kAlpha && position >= newest ? slow : 1);
+    return .010 * (workload == alpha_eval && position >= newest ? slow : 1);
   };
   const auto night = [&](const char* date) {
     world.clock.advance(std::chrono::hours(24));

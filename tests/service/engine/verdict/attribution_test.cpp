@@ -12,7 +12,7 @@
 using namespace nightjar;
 using namespace nightjar::service;
 using Catch::Contains;
-using service::test::kAlpha;
+using service::test::alpha_eval;
 using service::test::LockedWorld;
 
 namespace {
@@ -31,11 +31,11 @@ struct PackageWorld : LockedWorld {
         environment(with_environment) {
     level = [this](int position, const std::string& workload, const std::string& metric) {
       if (metric != "latency") return 3e8;
-      return .010 * (workload == kAlpha && position >= 17 ? source : 1);
+      return .010 * (workload == alpha_eval && position >= 17 ? source : 1);
     };
     of_packages = [this](const EnvironmentSpec& spec, const std::string& workload) {
       if (measuring->spec.kind == JobKind::bisect) searched_with.insert(spec.lock->sha256);
-      return workload == kAlpha && spec.lock->sha256 == after.sha256 ? environment : 1;
+      return workload == alpha_eval && spec.lock->sha256 == after.sha256 ? environment : 1;
     };
     installs = [this](const EnvironmentSpec& spec) {
       const bool old = storage::find_build(db, spec.build)->commit == commits.front();
@@ -139,7 +139,7 @@ struct FailingWorld : PackageWorld {
     crashes_with = [this](const EnvironmentSpec& spec, const std::string& workload) {
       const bool new_wheel = position(*storage::find_build(db, spec.build)->commit) >= 17;
       const bool new_packages = spec.lock->sha256 == after.sha256;
-      if (workload != kAlpha) return false;
+      if (workload != alpha_eval) return false;
       if (only_together) return new_wheel && new_packages;
       return (by_source && new_wheel) || (by_packages && new_packages);
     };

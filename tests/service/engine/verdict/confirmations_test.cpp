@@ -10,7 +10,7 @@
 
 using namespace nightjar;
 using namespace nightjar::service;
-using service::test::kAlpha;
+using service::test::alpha_eval;
 using service::test::NightWorld;
 
 namespace {
@@ -30,7 +30,7 @@ struct Nights : NightWorld {
     lease = std::chrono::seconds(3);
     level = [this](int position, const std::string& workload, const std::string& metric) {
       if (metric != "latency") return 3e8;
-      return .010 * (workload == kAlpha && position >= step_at ? step : 1);
+      return .010 * (workload == alpha_eval && position >= step_at ? step : 1);
     };
     on_claim = [this](const Job& job) { return trouble != Trouble::lost_jobs || !confirms(job); };
     steal = [this](const Job& job) {
@@ -69,7 +69,7 @@ struct Nights : NightWorld {
   std::vector<Level> levels() {
     storage::SeriesFilter filter;
     filter.metric = "latency";
-    filter.workload.glob = kAlpha;
+    filter.workload.glob = alpha_eval;
     const auto series = storage::list_series(db, filter, {10, {}}).items;
     REQUIRE(series.size() == 1);
     return storage::levels_before(db, series[0].id, NightId{1'000}, 100);
@@ -121,7 +121,7 @@ TEST_CASE("a suspicion that is not real is dismissed the next night, and levels 
   world.trouble = Trouble::lost_jobs;
   world.level = [&](int, const std::string& workload, const std::string& metric) {
     const bool unlucky =
-        world.day == 2 && world.measuring->spec.kind == JobKind::screen && workload == kAlpha;
+        world.day == 2 && world.measuring->spec.kind == JobKind::screen && workload == alpha_eval;
     return metric == "latency" ? .010 * (unlucky ? 1.15 : 1) : 3e8;
   };
   world.night();
@@ -145,7 +145,7 @@ TEST_CASE("a suspicion of another night that this one decides makes no machine g
   world.trouble = Trouble::none;
   world.level = [&](int position, const std::string& workload, const std::string& metric) {
     if (metric != "latency") return 3e8;
-    if (workload == kAlpha) return .010 * (position >= world.step_at ? world.step : 1);
+    if (workload == alpha_eval) return .010 * (position >= world.step_at ? world.step : 1);
     const bool unlucky = world.day == 3 && world.measuring->spec.kind == JobKind::screen;
     return .010 * (unlucky ? 1.15 : 1);
   };
@@ -180,7 +180,8 @@ TEST_CASE(
 TEST_CASE("a build that only crashes side by side is dismissed, and is no level") {
   Nights world;
   world.crashes = [&](int position, const std::string& workload) {
-    return workload == kAlpha && position >= 5 && world.measuring->spec.kind == JobKind::confirm;
+    return workload == alpha_eval && position >= 5 &&
+           world.measuring->spec.kind == JobKind::confirm;
   };
   world.night();
   const auto all = storage::list_regressions(world.db, {}, {100, {}}).items;

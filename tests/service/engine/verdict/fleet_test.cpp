@@ -17,7 +17,7 @@ namespace {
 struct Fleet : WideWorld {
   explicit Fleet(int modes) {
     config.night.session_workloads = 1000;  // one session of all
-    for (const std::string& model : service::test::kModels)
+    for (const std::string& model : service::test::model_names)
       for (int mode = 0; mode < modes; ++mode)
         runner.workloads.add("python/" + model + "/train/cpu/fp32/b" + std::to_string(100 + mode) +
                              "/eager@1");

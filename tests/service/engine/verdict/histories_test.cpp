@@ -11,7 +11,7 @@
 
 using namespace nightjar;
 using namespace nightjar::service;
-using service::test::kAlpha;
+using service::test::alpha_eval;
 using service::test::NightWorld;
 
 namespace {
@@ -44,7 +44,7 @@ struct ImportingWorld : NightWorld {
   }
   void store(HistoryNight night, double seconds) {
     night.origin = "results";
-    night.values = {{*WorkloadName::parse(kAlpha), "latency", {seconds}}};
+    night.values = {{*WorkloadName::parse(alpha_eval), "latency", {seconds}}};
     storage::Transaction transaction(db);
     storage::KnownSeries known;
     storage::store_history(transaction, elsewhere, night, clock.now(), known);
@@ -139,7 +139,7 @@ TEST_CASE("a step for the better is an improvement, and no regression") {
 }
 
 TEST_CASE("a step that more nights no longer show is dismissed, and can come back") {
-  const Series series{SeriesId{1},  WorkloadId{1}, *WorkloadName::parse(kAlpha), 1, "latency",
+  const Series series{SeriesId{1},  WorkloadId{1}, *WorkloadName::parse(alpha_eval), 1, "latency",
                       MachineId{1}, "imported"};
   HistoryFacts facts{series, {}, {}, {}, {}, {}, {}, {}};
   facts.now = *parse_rfc3339("2026-08-20T08:00:00Z");

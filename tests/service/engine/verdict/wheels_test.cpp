@@ -11,7 +11,7 @@
 using namespace nightjar;
 using namespace nightjar::service;
 using Catch::Contains;
-using service::test::kAlpha;
+using service::test::alpha_eval;
 using service::test::LockedWorld;
 
 namespace {
@@ -31,13 +31,13 @@ struct WheelWorld : LockedWorld {
         packages(with_packages) {
     level = [this](int position, const std::string& workload, const std::string& metric) {
       if (metric != "latency") return 3e8;
-      return .010 * (workload == kAlpha && position >= 17 ? source : 1);
+      return .010 * (workload == alpha_eval && position >= 17 ? source : 1);
     };
     of_packages = [this](const EnvironmentSpec& spec, const std::string& workload) {
       const BuildId under = wheel_under(spec);
       if (measuring->spec.kind == JobKind::bisect) searched_on.insert(under);
       if (measuring->spec.kind == JobKind::confirm) confirmed_on.insert(spec.build);
-      if (workload != kAlpha) return 1.;
+      if (workload != alpha_eval) return 1.;
       return (is_new(under) ? wheel : 1) * (spec.lock->sha256 == after.sha256 ? packages : 1);
     };
   }
@@ -135,8 +135,8 @@ TEST_CASE("a wheel that makes a workload fail is told from a commit that does") 
     WheelWorld world(1, 1);
     world.crashes_with = [&](const EnvironmentSpec& spec, const std::string& workload) {
       const auto build = storage::find_build(world.db, spec.build);
-      return workload == kAlpha && (by_wheel ? world.is_new(world.wheel_under(spec))
-                                             : world.position(*build->commit) >= 17);
+      return workload == alpha_eval && (by_wheel ? world.is_new(world.wheel_under(spec))
+                                                 : world.position(*build->commit) >= 17);
     };
     world.pass();
     const Regression found = world.only();

@@ -12,7 +12,7 @@
 
 namespace nightjar::service::test {
 
-inline const std::vector<std::string> kModels = {"alexnet", "bert", "dlrm", "resnet18", "unet"};
+inline const std::vector<std::string> model_names = {"alexnet", "bert", "dlrm", "resnet18", "unet"};
 
 // A world with two workloads of each of five models, where everything may take longer for reasons
 // of the machine (`machine`) or from a commit on (`step_at`).
@@ -24,7 +24,7 @@ struct WideWorld : NightWorld {
 
   WideWorld() {
     runner.workloads = {};
-    for (const std::string& model : kModels)
+    for (const std::string& model : model_names)
       for (const char* mode : {"train", "eval"})
         runner.workloads.add("python/" + model + "/" + mode + "/cpu/fp32/b4/eager@1");
     runner = storage::register_runner(storage::Autocommit(db), runner);
