@@ -149,8 +149,8 @@ std::string frame_of(const SessionResult& result) {
   return json(frame).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-#define CHECKS                                                                                 \
-  "SELECT usable, reason, control, compute, bandwidth, launch FROM session_check "             \
+#define CHECKS                                                                     \
+  "SELECT usable, reason, control, compute, bandwidth, launch FROM session_check " \
   "LEFT JOIN gpu_control ON gpu_control.job = session_check.job WHERE "
 
 SessionCheck read_check(Statement& row) {
@@ -260,8 +260,7 @@ bool awaits_earlier_session(const Database& db, const Job& asked) {
 
 std::vector<SessionCheck> last_checks(const Database& db, MachineId machine, FactsId facts,
                                       std::size_t count) {
-  Statement find(db,
-                 CHECKS
+  Statement find(db, CHECKS
                  "machine = ? "
                  "AND (SELECT facts FROM job WHERE job.id = session_check.job) IS ? "
                  "ORDER BY session_check.id DESC LIMIT ?");

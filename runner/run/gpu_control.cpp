@@ -75,8 +75,8 @@ again:
 )";
 
 constexpr int repetitions = 20, warm_up = 3;
-constexpr unsigned threads = 256;         // of a block
-constexpr unsigned compute_blocks = 2048; // several of them on each core of the largest GPUs
+constexpr unsigned threads = 256;                // of a block
+constexpr unsigned compute_blocks = 2048;        // several of them on each core of the largest GPUs
 constexpr std::uint32_t compute_steps = 20'000;  // about 2 ms on an H100, 20 ms on a T4
 constexpr std::size_t copied_bytes = 256 << 20;  // beyond each cache there is
 constexpr unsigned copy_blocks = copied_bytes / 16 / threads;

@@ -26,8 +26,8 @@ struct RunTask {
 };
 
 // Returns the request for standard input; without a workload, the control workload's. `limits` are
-// those of this run, which may be fewer than the task's. `fastest_probe` is what such a program has said so far on this machine, in seconds; 0: nothing
-// yet. `task` has the rest.
+// those of this run, which may be fewer than the task's. `fastest_probe` is what such a program has
+// said so far on this machine, in seconds; 0: nothing yet. `task` has the rest.
 std::string request_json(const RunTask& task, const RunLimits& limits, double fastest_probe);
 
 struct ParsedRun {

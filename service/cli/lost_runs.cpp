@@ -9,18 +9,20 @@ namespace {
 constexpr double share_lost_by_broken = .95;
 constexpr double broken_inside = .2, broken_end = .01;  // known before a run
 constexpr double certain = .98;
-// Of commits that work. Fewer would condemn after two lost runs; before there are runs it counts as
-// if five had been seen.
+// What commits that work lose. A smaller share would condemn after two lost runs; before there are
+// runs it counts as if five had been seen.
 constexpr double least_share_lost = .1, runs_known_before = 5;
 
-double odds(double probability) { return std::log(probability / (1 - probability)); }
+double odds(double probability) {
+  return std::log(probability / (1 - probability));
+}
 double worth_of_number(double share_lost) {
   return std::log((1 - share_lost_by_broken) / (1 - share_lost));
 }
 
 }  // namespace
 
-// Of those that gave any number, so that a commit that does not work says nothing about others.
+// Only commits that gave any number count: one that does not work says nothing about others.
 double LostRuns::share_lost_elsewhere(int commit) const {
   double lost = least_share_lost * runs_known_before, all = runs_known_before;
   for (const auto& [other, tally] : runs_) {

@@ -10,9 +10,8 @@ std::string EnvironmentSpec::key() const {
 }
 
 bool JobSpec::uses_gpu() const {
-  return std::any_of(workloads.begin(), workloads.end(), [](const Workload& workload) {
-    return workload.name.device() == "cuda";
-  });
+  return std::any_of(workloads.begin(), workloads.end(),
+                     [](const Workload& workload) { return workload.name.device() == "cuda"; });
 }
 
 }  // namespace nightjar

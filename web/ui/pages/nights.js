@@ -90,6 +90,9 @@ function summary(night, jobs) {
   night.regressions.map((id) => [" ", link(`#/regressions/${id}`, `#${id}`)]));
 }
 
+const titleOf = (night) =>
+  `Night ${night.id}${night.build?.date ? `, ${night.build.date}` : ""}`;
+
 export const page = {
   title: () => "Nights",
   async load(_, query) {
@@ -116,7 +119,7 @@ export const page = {
     const voids = shown.filter((j) => j.void || j.state === "failed");
     return [session && sessionSection(session, session.runner === null ? null
       : runnerName(runners, session.runner)),
-    section(`Night ${night.id}${night.build?.date ? `, ${night.build.date}` : ""}`, summary(night, shown),
+    section(titleOf(night), summary(night, shown),
       variants.length > 1 && chooser("nights", "variant", "Variant",
         valuesOf(jobs.filter(ofVariant), ofVariant), query),
       timeline(shown, runners), voids.length > 0
