@@ -14,7 +14,7 @@ namespace nightjar::runner {
 
 // One run of a session; environment and workload are nullptr for a control run.
 struct RunTask {
-  JobId job;
+  JobId job = {};
   int order = 0;
   const EnvironmentSpec* environment = nullptr;
   const Workload* workload = nullptr;

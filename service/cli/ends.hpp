@@ -10,7 +10,7 @@
 
 namespace nightjar::cli {
 
-inline constexpr double confidence = .95, power = .9;
+inline constexpr double confidence = .95, stated_power = .9;
 
 // A location with the interval that its runs leave, where the service's Level is accepted.
 struct LevelEstimate {
@@ -34,7 +34,7 @@ struct Ends {
   LevelEstimate good, bad;
   bisect::Ratio change;  // after/before
   double smallest_seen =
-      1;  // the smallest change searched for that would have shown, with probability power
+      1;  // the smallest change searched for that would have shown, with probability stated_power
 };
 
 // nullopt unless both ends have two runs. `seeks_less`: a change searched for is a ratio under 1.

@@ -161,8 +161,8 @@ struct GpuControl {
 // Was the machine itself while a session measured? One that was not is void.
 struct SessionCheck {
   bool usable = true;
-  std::string reason;  // why not
-  double control = 0;  // the control workload's location, s; 0: none was measured
+  std::string reason = {};  // why not
+  double control = 0;       // the control workload's location, s; 0: none was measured
   std::optional<GpuControl> gpu = {};
 };
 

@@ -276,7 +276,7 @@ TEST_CASE("The request holds what the workload needs, and the control's says so"
   CHECK(request.at("min_iterations") == 10);
   CHECK(request.at("seconds") == 2.0);
   CHECK_FALSE(request.contains("module"));
-  EnvironmentSpec scatter;
+  EnvironmentSpec scatter{{}, "", "", Sha256::parse(std::string(64, '0')).value(), {}, "", ""};
   scatter.module = "torch_scatter";
   CHECK(request_of({.environment = &scatter, .workload = &workload})["module"] == "torch_scatter");
   CHECK(request_of({}).at("workload") == "control");

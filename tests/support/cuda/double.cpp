@@ -63,9 +63,9 @@ double slowdown(const char* kernel) {
 }
 
 // The bytes behind an address that was allocated; 0: none.
-std::size_t room(Address address) {
+double room(Address address) {
   const auto found = memory.find(address);
-  return found == memory.end() ? 0 : found->second;
+  return found == memory.end() ? 0 : static_cast<double>(found->second);
 }
 
 }  // namespace
@@ -132,7 +132,7 @@ int cuMemAlloc_v2(Address* address, std::size_t bytes) {
 }
 
 int cuMemsetD8_v2(Address address, unsigned char, std::size_t bytes) {
-  return bytes <= room(address) ? ok : invalid_value;
+  return static_cast<double>(bytes) <= room(address) ? ok : invalid_value;
 }
 
 int cuEventCreate(void** event, unsigned) {
