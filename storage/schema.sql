@@ -414,14 +414,6 @@ CREATE TABLE session_check (
 ) STRICT;
 CREATE INDEX session_check_by_machine ON session_check (machine, id);
 
--- Where the control workload's kernels lie, of a session that was measured on a GPU.
-CREATE TABLE gpu_control (
-  job INTEGER PRIMARY KEY REFERENCES job (id),
-  compute REAL NOT NULL CHECK (compute > 0),
-  bandwidth REAL NOT NULL CHECK (bandwidth > 0),
-  launch REAL NOT NULL CHECK (launch > 0)
-) STRICT;
-
 CREATE TABLE profile (
   run INTEGER PRIMARY KEY REFERENCES run (id),
   body TEXT NOT NULL
