@@ -130,6 +130,14 @@ TEST_CASE("result files of benchmark programs are read with their samples, units
   }
 }
 
+TEST_CASE("a name that a tag of Catch2's lacks is not taken from the next tag") {
+  const auto file =
+      read_bench_file("c.xml", R"(<Catch2TestRun><TestCase tags="[x]"><BenchmarkResults name="a">
+                  <mean value="1"/></BenchmarkResults></TestCase></Catch2TestRun>)");
+  REQUIRE(file);
+  CHECK(file->values.at(0).name == "/a");
+}
+
 TEST_CASE("a benchmark without a number says what its program said, and other files are none") {
   const auto failed =
       read_bench_file("g.json", R"({"context":{},"benchmarks":[{"name":"BM_a","error_occurred":true,

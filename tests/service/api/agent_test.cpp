@@ -406,6 +406,17 @@ TEST_CASE("Of a runner's claims only the latest waits") {
   CHECK(second.get() == 200);
 }
 
+TEST_CASE("A claim whose time is over takes no job") {
+  Shop shop;
+  CHECK(shop.claim(.05).status == 204);
+  shop.add_job();
+  shop.world.context.claims.notify();
+  for (int i = 0; i < 3; ++i) shop.world.on_writer([] {});  // whoever waits is asked
+  const auto claimed = shop.claim();
+  CHECK(claimed.status == 200);
+  CHECK(claimed.json["attempt"] == 1);
+}
+
 TEST_CASE("A claim ends with nothing after its time, and when the server stops") {
   Shop shop;
   CHECK(shop.claim(.05).status == 204);
