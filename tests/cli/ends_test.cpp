@@ -59,6 +59,22 @@ TEST_CASE("a failure rate has an interval even where no run failed") {
   CHECK(smallest_rate_seen(20) == Approx(.109).margin(.001));
 }
 
+TEST_CASE("ends differ by less than the threshold where five runs of each say so") {
+  const auto log = [](int good, int bad, double factor) {
+    SearchLog made;
+    made.commits = 2;
+    for (int i = 0; i < good; ++i) made.runs.push_back({0, 0, 100 + .01 * i});
+    for (int i = 0; i < bad; ++i) made.runs.push_back({0, 2, factor * (100 + .01 * i)});
+    return made;
+  };
+  CHECK(differ_below(log(5, 5, 1.04), false, .07));
+  CHECK_FALSE(differ_below(log(5, 4, 1.04), false, .07));
+  CHECK_FALSE(differ_below(log(4, 5, 1.04), false, .07));
+  CHECK_FALSE(differ_below(log(5, 5, 1.1), false, .07));
+  CHECK_FALSE(differ_below(log(5, 5, 1), false, .07));
+  CHECK(differ_below(log(5, 5, 1 / 1.04), true, .07));
+}
+
 TEST_CASE("a search for a decrease is one for the increase of the inverse") {
   const SearchLog log = two_ends(.8), costs = as_costs(log, true);
   CHECK(costs.runs[1].value == Approx(1 / log.runs[1].value));
