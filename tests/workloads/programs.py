@@ -11,7 +11,7 @@ import threading
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORKLOADS = ROOT / "runner" / "workloads"
-LONGEST_SECONDS = 300  # of a run, which then ends without a result
+LONGEST_SECONDS = 300
 TABLE = json.loads((WORKLOADS / "workloads.json").read_text(encoding="utf-8"))
 
 
@@ -83,8 +83,9 @@ def environment():
                 LD_LIBRARY_PATH=str(libtorch() / "lib"))
 
 
-def answers(program, request_text, **variables):
-    """Exit status and the answers of one run. `variables` join its environment."""
+def answers(program, request_text, longest=LONGEST_SECONDS, **variables):
+    """Exit status and the answers of one run, which ends without a result after `longest` seconds.
+    `variables` join its environment."""
     read, write = os.pipe()
 
     def give_descriptor_three():
@@ -95,7 +96,7 @@ def answers(program, request_text, **variables):
                           preexec_fn=give_descriptor_three, env={**environment(),
                                                                  **variables}) as process:
         os.close(write)
-        watchdog = threading.Timer(LONGEST_SECONDS, process.kill)
+        watchdog = threading.Timer(longest, process.kill)
         watchdog.daemon = True  # a test that fails below does not wait for it
         watchdog.start()
         process.stdin.write(request_text.encode())
