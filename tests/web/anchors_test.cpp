@@ -36,6 +36,7 @@ TEST_CASE("anchors are read however they are written") {
       {"a quote after an entity never closed", "<a href=\"&amp;>x</a><a href=\"b\">", {"b"}},
       {"comment never closed", "<a href=\"a\"><!-- <a href=\"b\">", {"a"}},
       {"UTF-8", "<a href=\"\xC3\xA9&#233;\">", {"\xC3\xA9\xC3\xA9"}},
+      {"four bytes", "<a href=\"&#x10000;\">", {"\xF0\x90\x80\x80"}},
       {"a byte that is no UTF-8", "<a href=\"\xFF\"><a href=\"b\">", {"\xC3\xBF", "b"}},
       {"another charset", "<meta charset=\"latin1\"><a href=\"\xC3\xA9\">", {"\xC3\xA9"}},
       {"a zero byte", std::string("<a href=a>\0<a href=b>", 21), {"a", "b"}},

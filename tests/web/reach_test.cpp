@@ -64,5 +64,11 @@ TEST_CASE("where a proxy of the environment listens is known") {
   CHECK(is_proxy(reinterpret_cast<const sockaddr&>(address)));
   reinterpret_cast<sockaddr_in&>(address).sin_port = htons(3129);
   CHECK_FALSE(is_proxy(reinterpret_cast<const sockaddr&>(address)));
+  ::setenv("https_proxy", "http://[::1]:3128/", 1);
+  sockaddr_storage six = in_numbers("::1");
+  reinterpret_cast<sockaddr_in6&>(six).sin6_port = htons(3128);
+  CHECK(is_proxy(reinterpret_cast<const sockaddr&>(six)));
+  reinterpret_cast<sockaddr_in6&>(six).sin6_port = htons(3129);
+  CHECK_FALSE(is_proxy(reinterpret_cast<const sockaddr&>(six)));
   ::unsetenv("https_proxy");
 }
