@@ -18,7 +18,7 @@
 namespace nightjar::service {
 namespace {
 
-constexpr std::size_t remembered_sessions = 30;  // sessions remembered for each machine class
+constexpr std::size_t remembered_sessions = 30;  // of each machine class
 constexpr std::size_t enough_history = 8;        // before that there is no sd to hold a session to
 // Share of all CPU time. Single disturbed iterations are known by their probes and left out by the
 // runner; beyond this hardly any is undisturbed.
@@ -54,33 +54,21 @@ constexpr Gauge gauges[] = {
     {"launching a kernel that does nothing", .30,
      [](const SessionCheck& check) { return check.gpu ? check.gpu->launch : 0; }}};
 
-std::vector<const RunResult*> controls_of(const JobSpec& spec, const SessionResult& result) {
-  std::vector<const RunResult*> controls;
+// The median over the session's control runs, in seconds; 0: none has the metric.
+double control_location(const JobSpec& spec, const SessionResult& result, const char* metric) {
+  std::vector<double> locations;
   for (const RunResult& run : result.runs) {
     const auto index = static_cast<std::size_t>(run.order);
-    if (index < spec.order.size() && spec.order[index].is_control() &&
-        run.status == RunStatus::measured)
-      controls.push_back(&run);
+    if (index >= spec.order.size() || !spec.order[index].is_control()) continue;
+    if (const auto value = value_of(run, metric)) locations.push_back(*value);
   }
-  return controls;
-}
-
-double control_location(const std::vector<const RunResult*>& controls) {
-  std::vector<double> locations;
-  for (const RunResult* run : controls)
-    if (const auto latency = value_of(*run, "latency")) locations.push_back(*latency);
   return locations.empty() ? 0 : bisect::median(locations);
 }
 
-std::optional<GpuControl> gpu_location(const std::vector<const RunResult*>& controls) {
-  const auto location = [&](const char* kernel) {
-    std::vector<double> locations;
-    for (const RunResult* run : controls)
-      if (const auto found = run->samples.find(kernel); found != run->samples.end())
-        locations.push_back(bisect::median(found->second));
-    return locations.empty() ? 0 : bisect::median(locations);
-  };
-  const GpuControl gpu{location("gpu_compute"), location("gpu_bandwidth"), location("gpu_launch")};
+std::optional<GpuControl> gpu_location(const JobSpec& spec, const SessionResult& result) {
+  const GpuControl gpu{control_location(spec, result, "gpu_compute"),
+                       control_location(spec, result, "gpu_bandwidth"),
+                       control_location(spec, result, "gpu_launch")};
   if (gpu.compute > 0 && gpu.bandwidth > 0 && gpu.launch > 0) return gpu;
   return std::nullopt;
 }
@@ -167,10 +155,9 @@ SessionOutcome void_for_good(const Job& job, const std::string& reason) {
 
 SessionCheck check_session(const JobSpec& spec, const SessionResult& result,
                            const std::vector<SessionCheck>& history, const PowerCap& cap) {
-  const auto controls = controls_of(spec, result);
   SessionCheck check;
-  check.control = control_location(controls);
-  if (spec.uses_gpu()) check.gpu = gpu_location(controls);
+  check.control = control_location(spec, result, "latency");
+  if (spec.uses_gpu()) check.gpu = gpu_location(spec, result);
   if (result.after.steal_share > most_steal) {
     check.usable = false;
     check.reason = "the machine lost " + signed_percent(result.after.steal_share) +
