@@ -11,19 +11,11 @@ import time
 import pytest
 
 from composite_action import CompositeAction
-from issuer import JobIssuer
 from loop_test import assert_no_run_twice, blamed, finish, shas
 from world import BIN, ROOT, UV, WORKLOADS, script, step
 
 CULPRIT = 6
 MOST_SECONDS = 600  # from a pod's start to its first result
-
-
-@pytest.fixture
-def issuer(tmp_path):
-    one = JobIssuer(tmp_path)
-    yield one
-    one.stop()
 
 
 class Pods:

@@ -10,6 +10,7 @@ sys.path.append(str(ROOT / "tests" / "support" / "history"))
 
 import make
 from browser import Browser
+from issuer import JobIssuer
 
 # Files of tests that run side by side measure nothing that anybody judges: none waits for another.
 if "PYTEST_XDIST_WORKER" in os.environ and "NIGHTJAR_MACHINE_LOCK" in os.environ:
@@ -23,8 +24,8 @@ def searches_are_kept_elsewhere(tmp_path_factory):
 
 
 # The files that take longest begin, since two run side by side and none is divided.
-LONG = ["gpu_agent", "environment", "other_project", "month", "certificates", "reproduce", "cli",
-        "pages", "reading", "rest", "slurm"]
+LONG = ["gpu_agent", "pod", "environment", "other_project", "month", "certificates", "reproduce",
+        "cli", "pages", "reading", "rest", "slurm"]
 
 
 def pytest_collection_modifyitems(items):
@@ -49,6 +50,14 @@ def worlds_in(folder):
 @pytest.fixture
 def world(tmp_path):
     yield from worlds_in(tmp_path)
+
+
+@pytest.fixture
+def issuer(tmp_path):
+    """Signs tokens for the jobs of runners, as GitHub does."""
+    one = JobIssuer(tmp_path)
+    yield one
+    one.stop()
 
 
 @pytest.fixture(scope="module")

@@ -123,15 +123,38 @@ def make_workloads(folder):
         "sizes": {"products/eval": {}, "sums/eval": {}}}))
 
 
-def publish(w, date, products, nights):
-    """Commits, of which one may change the number of products, and the night of their nightly."""
+def begin(world, gpu, lease, more=""):
+    """A service with a first nightly of `gpu`'s PyTorch, whose models call 100 products. `more`
+    joins its configuration."""
+    w = world(source={"variant": gpu.variant, "python_tag": gpu.tag}, environment={"indexes": []},
+              night={"run_seconds": .05, "metrics": ["latency", "kernel_time", "peak_gpu_memory"]},
+              queue={"lease": lease, "tick": 1})
+    w.config.write_text(w.config.read_text() + more)
+    shutil.copytree(gpu.torch, w.repo.path / "torch", dirs_exist_ok=True,
+                    ignore=shutil.ignore_patterns("__pycache__"))
+    w.repo.write("torch/tiles.py", TILES.format(100))
+    w.repo.commit("Tile")
+    w.publish_nightly("2026-08-18")
+    make_workloads(w.folder / "workloads")
+    w.start_daemon()
+    return w
+
+
+def start_agent(w, gpu, name, cache, *options):
+    w.start(name, "env", f"NIGHTJAR_MACHINE_LOCK={w.folder}/machine.lock",
+            *(f"{variable}={value}" for variable, value in gpu.environment.items()),
+            BIN / "nightjar-runner", "--service", w.url, "--name", name, "--cache", cache,
+            "--python", gpu.python, "--uv", UV, "--workloads", w.folder / "workloads", *options)
+
+
+def publish(w, date, products, subject="Tile once more"):
+    """Commits, of which one may change the number of products, and their nightly."""
     w.repo.grow(4)
     w.repo.write("torch/tiles.py", TILES.format(products))
     if products != 100:
-        w.repo.commit("Tile once more")
+        w.repo.commit(subject)
     w.repo.grow(4)
     w.publish_nightly(date)
-    finish_in_noise(w, nights)
 
 
 def controls_on_the_gpu(w):
@@ -142,31 +165,20 @@ def controls_on_the_gpu(w):
 
 @pytest.mark.timing
 def test_one_percent_more_kernel_time_is_the_only_thing_that_an_agents_nights_tell(world, gpu):
-    w = world(source={"variant": gpu.variant, "python_tag": gpu.tag}, environment={"indexes": []},
-              night={"run_seconds": .05, "metrics": ["latency", "kernel_time", "peak_gpu_memory"]},
-              queue={"lease": 30, "tick": 1})
-    shutil.copytree(gpu.torch, w.repo.path / "torch", dirs_exist_ok=True,
-                    ignore=shutil.ignore_patterns("__pycache__"))
-    w.repo.write("torch/tiles.py", TILES.format(100))
-    w.repo.commit("Tile")
-    w.publish_nightly("2026-08-18")
-    make_workloads(w.folder / "workloads")
-    w.start_daemon()
-    w.start("nightjar-runner", "env", f"NIGHTJAR_MACHINE_LOCK={w.folder}/machine.lock",
-            *(f"{name}={value}" for name, value in gpu.environment.items()),
-            BIN / "nightjar-runner", "--service", w.url, "--token-file", w.folder / "runner.token",
-            "--name", "lab", "--cache", w.folder / "cache", "--python", gpu.python, "--uv", UV,
-            "--workloads", w.folder / "workloads")
+    w = begin(world, gpu, lease=30)
+    start_agent(w, gpu, "lab", w.folder / "cache", "--token-file", w.folder / "runner.token")
     finish_in_noise(w, 1)
     [lab] = w.items("runners")
     assert gpu.device in lab["machine"]["facts"]["gpu"], lab
     assert {run["status"] for run in w.items("runs")} == {"measured"}, w.get("/readyz")
     if gpu.device == "H100":
         assert controls_on_the_gpu(w) > 0
-    publish(w, "2026-08-19", 100, 2)
+    publish(w, "2026-08-19", 100)
+    finish_in_noise(w, 2)
     assert w.issues() == [] and told(w) == []
 
-    publish(w, "2026-08-20", 101, 3)
+    publish(w, "2026-08-20", 101)
+    finish_in_noise(w, 3)
     [found] = told(w)
     assert [(one["workload"], one["metric"]) for one in found["series"]] == [
         (PRODUCTS, "kernel_time")]

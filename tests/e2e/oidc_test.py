@@ -1,19 +1,9 @@
 """A runner of a CI job enrols by a token that the job's issuer signed: no secret is stored."""
 import json
 
-import pytest
-
-from issuer import JobIssuer
 from world import BIN, script
 
 AUDIENCE = "https://nightjar.test"
-
-
-@pytest.fixture
-def issuer(tmp_path):
-    one = JobIssuer(tmp_path)
-    yield one
-    one.stop()
 
 
 def test_a_jobs_runner_enrols_without_a_secret_and_works(world, issuer):

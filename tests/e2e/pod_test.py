@@ -2,28 +2,18 @@
 secret, it measures with whatever clocks its node has, and it is killed. The libraries of the GPU,
 PyTorch's profiler, the index and the issuer of tokens are doubles; agent and service are real."""
 import random
-import shutil
 import time
 
 import pytest
 
 from environment_test import subjects, verdicts
-from gpu_agent_test import (NVIDIA, PRODUCTS, TILES, controls_on_the_gpu, double_of_nvidia,
-                            make_workloads, told)
-from issuer import JobIssuer
+from gpu_agent_test import (NVIDIA, PRODUCTS, begin, controls_on_the_gpu, double_of_nvidia, publish,
+                            start_agent, told)
 from loop_test import assert_no_run_twice, finish_in_noise
-from world import BIN, UV
 
 AUDIENCE = "https://nightjar.test"
 # A node's clocks are not locked: an H100 at 1.5 GHz, held back by its power cap.
 UNLOCKED = NVIDIA.replace("sm=1980", "sm=1500").replace("events=0x2", "events=0x4")
-
-
-@pytest.fixture
-def issuer(tmp_path):
-    one = JobIssuer(tmp_path)
-    yield one
-    one.stop()
 
 
 class Pods:
@@ -37,12 +27,8 @@ class Pods:
         self.made += 1
         w, folder = self.world, self.world.folder / f"pod-{self.made}"
         folder.mkdir()
-        w.start(f"pod-{self.made}", "env", f"NIGHTJAR_MACHINE_LOCK={w.folder}/machine.lock",
-                *(f"{name}={value}" for name, value in self.gpu.environment.items()),
-                BIN / "nightjar-runner", "--service", w.url, "--oidc", "github", "--audience",
-                AUDIENCE, "--name", f"pod-{self.made}", "--cache", folder, "--python",
-                self.gpu.python, "--uv", UV, "--workloads", w.folder / "workloads", "--device",
-                "cuda", "--label", "pool=h100", "--doctor", "advisory")
+        start_agent(w, self.gpu, f"pod-{self.made}", folder, "--oidc", "github", "--audience",
+                    AUDIENCE, "--device", "cuda", "--label", "pool=h100", "--doctor", "advisory")
 
     def busy(self):
         return any(one["job"] for one in self.world.items("runners")
@@ -59,26 +45,12 @@ class Pods:
 def test_a_pod_from_nothing_to_a_culprit_killed_twice_on_the_way(world, issuer, tmp_path):
     (tmp_path / "gpu").mkdir()
     gpu = double_of_nvidia(tmp_path / "gpu", UNLOCKED)
-    w = world(source={"variant": gpu.variant, "python_tag": gpu.tag}, environment={"indexes": []},
-              night={"run_seconds": .05, "metrics": ["latency", "kernel_time", "peak_gpu_memory"]},
-              queue={"lease": 5, "tick": 1})
-    w.config.write_text(w.config.read_text() + issuer.trusted(AUDIENCE))
-    shutil.copytree(gpu.torch, w.repo.path / "torch", dirs_exist_ok=True,
-                    ignore=shutil.ignore_patterns("__pycache__"))
-    w.repo.write("torch/tiles.py", TILES.format(100))
-    w.repo.commit("Tile")
-    w.publish_nightly("2026-08-18")
-    make_workloads(w.folder / "workloads")
-    w.start_daemon()
+    w = begin(world, gpu, lease=5, more=issuer.trusted(AUDIENCE))
     pods = Pods(w, issuer, gpu)
     pods.start()
     pods.kill_while_busy()
     finish_in_noise(w, 1)
-    w.repo.grow(4)
-    w.repo.write("torch/tiles.py", TILES.format(110))
-    w.repo.commit("Tile ten times more")
-    w.repo.grow(4)
-    w.publish_nightly("2026-08-19")
+    publish(w, "2026-08-19", 110, "Tile ten times more")
     pods.kill_while_busy()
     finish_in_noise(w, 2)
     [found] = told(w)

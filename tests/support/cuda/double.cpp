@@ -1,9 +1,8 @@
 // A stand-in for libcuda.so.1 with one device, whose driver reads the file that CUDA_DOUBLE names,
 // else "settings" beside itself, as the real one reads files of its own. Where that cannot be read
-// there is no device. It runs no
-// kernel, but refuses what the real one would crash on, and its clock says how long a kernel of
-// runner/run/gpu_control.cpp takes on a GPU of 10 TFLOP/s and 1 TB/s. The file may slow a kernel
-// down: "copy 1.2".
+// there is no device. It runs no kernel, but refuses what the real one would crash on. Its clock
+// says how long a kernel of runner/run/gpu_control.cpp takes on a GPU of 10 TFLOP/s and 1 TB/s. The
+// file may slow a kernel down: "copy 1.2".
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
