@@ -41,14 +41,14 @@ std::string harms_text(const std::vector<Finding>& findings) {
 }
 
 std::string findings_text(const std::vector<Finding>& findings) {
-  static const std::map<FindingClass, std::pair<const char*, const char*>> word_count{
+  static const std::map<FindingClass, std::pair<const char*, const char*>> finding_words{
       {FindingClass::fine, {"fine   ", ""}},
       {FindingClass::worth_knowing, {"know   ", "       "}},
       {FindingClass::not_mendable, {"as is  ", "       not to be mended here: "}},
       {FindingClass::harmful, {"harms  ", "       mend: "}}};
   std::string text;
   for (const Finding& finding : findings) {
-    const auto& [word, lead] = word_count.at(finding.kind);
+    const auto& [word, lead] = finding_words.at(finding.kind);
     text += word + finding.what + "\n";
     if (finding.kind != FindingClass::fine) text += lead + finding.remedy + "\n";
   }

@@ -300,12 +300,13 @@ bool is_own_variable(const std::string& name, const std::string& value) {
 // "matmul.py, line 12: " where the output ends in a Python exception, the place being the last of
 // the traceback that is not in a library; else empty.
 std::string place_of_exception(const std::string& output) {
-  constexpr std::string_view mark_file = "\n  File \"";
+  constexpr std::string_view frame_prefix = "\n  File \"";
   std::string place;
   const std::string text =
       "\n" + output.substr(output.size() - std::min(output.size(), traceback_bytes));
-  for (auto at = text.find(mark_file); at != std::string::npos; at = text.find(mark_file, at + 1)) {
-    const auto begin = at + mark_file.size();
+  for (auto at = text.find(frame_prefix); at != std::string::npos;
+       at = text.find(frame_prefix, at + 1)) {
+    const auto begin = at + frame_prefix.size();
     const std::string line = text.substr(begin, text.find('\n', begin) - begin);
     const auto file_ends = line.find("\", line ");
     if (file_ends == std::string::npos) continue;

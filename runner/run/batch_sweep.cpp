@@ -11,7 +11,7 @@ namespace nightjar::runner {
 namespace {
 
 constexpr double gain = 1.05;
-constexpr double longest_sweep = 1.0;  // seconds an iteration: thirty of them are a run
+constexpr double longest_iteration = 1.0;  // seconds an iteration: thirty of them are a run
 constexpr int largest = 1 << 20;
 constexpr int largest_first = 64;  // what no size up to here can do, none can
 
@@ -41,7 +41,7 @@ std::optional<int> next_batch(const std::vector<BatchPoint>& tried) {
   const bool refused =
       !ran && (best > 0 || last.batch >= largest_first || last.status == RunStatus::unavailable);
   if (refused || last.batch >= largest || last.disturbed()) return std::nullopt;
-  if (ran && *last.latency > longest_sweep) return std::nullopt;
+  if (ran && *last.latency > longest_iteration) return std::nullopt;
   if (tried.size() > 2) {
     const double before = best_throughput(tried.begin(), tried.end() - 2);
     if (before > 0 && best < gain * before) return std::nullopt;

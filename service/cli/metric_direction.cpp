@@ -25,7 +25,7 @@ const WordSet item_words{"tokens",   "tok",      "samples", "images", "imgs",   
                          "requests", "reqs",     "req",     "frames", "queries", "iterations",
                          "iters",    "it",       "items",   "steps",  "rows",    "words",
                          "records",  "examples", "ops"};
-const WordSet rate_count{
+const WordSet rate_words{
     "throughput", "throughputs", "tput",     "goodput",   "bandwidth", "bw",    "flops", "mflops",
     "gflops",     "tflops",      "pflops",   "flop",      "mflop",     "gflop", "tflop", "tops",
     "iops",       "tps",         "qps",      "rps",       "fps",       "ips",   "sps",   "bps",
@@ -103,7 +103,7 @@ class NameReader {
                                                      : Direction::higher_is_better;
     };
     if (last(neither) >= 0 || is_setting()) return Direction::unknown;
-    if (const int at = last(rate_count); at >= 0) return cost_behind(at);
+    if (const int at = last(rate_words); at >= 0) return cost_behind(at);
     if (last(bad) >= 0) return Direction::lower_is_better;
     if (is_rate()) return Direction::higher_is_better;
     if (const int at = std::max(last(merits), last_pair(good_words, shares)); at >= 0)

@@ -59,7 +59,7 @@ std::string metric_title(std::string_view metric) {
 
 std::string quantity(std::string_view metric, double value, double scale) {
   if (metric == failures_metric) {
-    const double share = (value - 1) / (exit_failed - 1);
+    const double share = (value - 1) / (failed_value - 1);
     return share < .01   ? "passes"
            : share > .99 ? "fails"
                          : "fails in " + fixed(100 * share, 0) + " %";

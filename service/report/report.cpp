@@ -85,7 +85,7 @@ std::string change_of_cause(const ReportInput& input) {
     return lead.metric == input.leak->metric ? text : text + ", " + brief_change(lead);
   }
   if (counts_its_step(input)) return own_change(input);
-  const bool always_fails = lead.metric == failures_metric && lead.after == exit_failed;
+  const bool always_fails = lead.metric == failures_metric && lead.after == failed_value;
   return always_fails && input.failure ? failure_word(*input.failure) : brief_change(lead);
 }
 

@@ -24,7 +24,7 @@ void check_value(const HistoryValue& value) {
   if (value.accuracy && value.metric != failures_metric)
     reject_json("in 'accuracy': only failures has it");
   if (value.metric != failures_metric || (value.accuracy && value.values.empty())) return;
-  if (value.values.size() != 1 || (value.values[0] != 1 && value.values[0] != exit_failed))
+  if (value.values.size() != 1 || (value.values[0] != 1 && value.values[0] != failed_value))
     reject_json("in 'values': failures has one value, 1 for a pass and 1.25 for a failure");
 }
 

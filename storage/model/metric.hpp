@@ -18,11 +18,11 @@ NIGHTJAR_ENUM(Direction, lower_is_better, higher_is_better, unknown);
 NIGHTJAR_ENUM(Repeatability, noisy, steady, slope);
 
 // Whether a run fails, as a metric that screening, confirmation and search treat like any other: 1
-// for a run that was measured, exit_failed for one that crashed, timed out, ran out of memory or
+// for a run that was measured, failed_value for one that crashed, timed out, ran out of memory or
 // gave a wrong result. That is as far from 1 as an outlier of a latency is, so that a flaky failure
 // counts as one.
 inline constexpr std::string_view failures_metric = "failures";
-inline constexpr double exit_failed = 1.25;
+inline constexpr double failed_value = 1.25;
 
 struct Metric {
   std::string_view name;

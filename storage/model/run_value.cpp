@@ -11,7 +11,7 @@
 namespace nightjar {
 namespace {
 
-constexpr double least_waited =
+constexpr double most_waited =
     0.01;  // share of its time that an undisturbed iteration waits at most
 constexpr std::size_t enough = 5;
 
@@ -61,7 +61,7 @@ std::vector<double> undisturbed(const std::vector<double>& seconds,
   std::vector<double> kept;
   kept.reserve(seconds.size());
   for (std::size_t i = 0; i < seconds.size(); ++i) {
-    const bool waited = waited_known && waits[i] > least_waited * seconds[i];
+    const bool waited = waited_known && waits[i] > most_waited * seconds[i];
     const bool slowed = probed && slowdown[i] > undisturbed_slowdown;
     if (std::isfinite(seconds[i]) && !waited && !slowed) kept.push_back(seconds[i]);
   }
@@ -120,9 +120,9 @@ bool gives_another_result(const RunResult& run) {
 }
 
 std::optional<double> value_of(const RunResult& run, std::string_view metric) {
-  if (metric == failures_metric && is_failure(run.status)) return exit_failed;
+  if (metric == failures_metric && is_failure(run.status)) return failed_value;
   if (run.status != RunStatus::measured) return std::nullopt;
-  if (metric == failures_metric) return gives_another_result(run) ? exit_failed : 1;
+  if (metric == failures_metric) return gives_another_result(run) ? failed_value : 1;
   // A run has a few metrics, and is asked for all. To make a key of each took longer than to
   // compare.
   const auto found = std::find_if(run.samples.begin(), run.samples.end(),

@@ -39,7 +39,7 @@ struct Size {
 constexpr Size long_size{9, 60}, short_size{5, 25};
 constexpr int runs_a_session = 100;  // a session
 constexpr int iterations = 30;
-constexpr int workload_names = 4;
+constexpr int workload_count = 4;
 constexpr double bound = 0.5;
 
 class Ours {
@@ -57,12 +57,12 @@ class Ours {
       spec_.environments.push_back(
           {build.id, "", "", *Sha256::parse(std::string(64, '2')), {}, "", ""});
     }
-    for (int i = 0; i < workload_names; ++i) {
+    for (int i = 0; i < workload_count; ++i) {
       const auto name = "python/m" + std::to_string(i) + "/eval/cpu/fp32/b4/eager";
       spec_.workloads.push_back(intern_workload(Autocommit(db_), *WorkloadName::parse(name), 1));
       runner.workloads.add(name + "@1");
     }
-    for (int i = 0; i < runs_a_session; ++i) spec_.order.push_back({i % 2, i / 2 % workload_names});
+    for (int i = 0; i < runs_a_session; ++i) spec_.order.push_back({i % 2, i / 2 % workload_count});
     runner_ = register_runner(Autocommit(db_), runner);
     night_ = add_night(Autocommit(db_), {}).id;
   }
@@ -169,7 +169,7 @@ class Bare {
 
  private:
   void insert(const RunResult& run) {
-    const int build = run.order % 2, workload = run.order / 2 % workload_names;
+    const int build = run.order % 2, workload = run.order / 2 % workload_count;
     int column = 0;
     for (const int value : {jobs_, run.order, build, workload})
       sqlite3_bind_int64(run_, ++column, value);

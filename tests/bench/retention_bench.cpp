@@ -31,7 +31,7 @@ namespace {
 
 constexpr int session_count = 60, runs_a_session = 100,
               iterations = 60;      // a night, a session, a run
-constexpr int workload_names = 20;  // a session; a fifth of its runs each
+constexpr int workload_count = 20;  // a session; a fifth of its runs each
 constexpr int at_once = 10;         // sessions of one transaction, as the service drops them
 constexpr int kept_days = 180;      // that samples are kept
 constexpr int kept_years = 10;
@@ -70,7 +70,7 @@ class Years {
     runner.name = "bench";
     runner.machine = machine_;
     for (int session = 0; session < session_count; ++session)
-      for (int i = 0; i < workload_names; ++i) runner.workloads.add(name_of(session, i) + "@1");
+      for (int i = 0; i < workload_count; ++i) runner.workloads.add(name_of(session, i) + "@1");
     runner_ = register_runner(Autocommit(db_), runner);
   }
 
@@ -94,10 +94,10 @@ class Years {
       job.machine = machine_;
       job.spec.environments = {
           {build.id, "", "", *Sha256::parse(std::string(64, '2')), {}, "", ""}};
-      for (int i = 0; i < workload_names; ++i)
+      for (int i = 0; i < workload_count; ++i)
         job.spec.workloads.push_back(
             intern_workload(Autocommit(db_), *WorkloadName::parse(name_of(session, i)), 1));
-      for (int i = 0; i < runs_a_session; ++i) job.spec.order.push_back({0, i % workload_names});
+      for (int i = 0; i < runs_a_session; ++i) job.spec.order.push_back({0, i % workload_count});
       add_job(Autocommit(db_), job);
       const Time now = Time{} + std::chrono::days(night);
       const auto claimed = claim_job(Autocommit(db_), runner_, now, now + std::chrono::hours(1));

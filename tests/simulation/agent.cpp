@@ -11,7 +11,7 @@ namespace {
 
 constexpr auto idle_poll = 40min;  // of an idle agent; a job that was queued ends it
 constexpr auto setup = 60s;        // of a session
-constexpr auto run_prefix = 10s;
+constexpr auto run_time = 10s;
 
 bool is_success(const Answer& answer) {
   return answer.status == 200 || answer.status == 201 || answer.status == 204;
@@ -144,7 +144,7 @@ void Agent::begin(std::shared_ptr<Held> held) {
   }
   keep_lease();
   const auto runs = static_cast<int>(held_->spec.order.size());
-  later(setup + run_prefix * runs, [this, held = held_] {
+  later(setup + run_time * runs, [this, held = held_] {
     if (held_ == held) finish();
   });
 }

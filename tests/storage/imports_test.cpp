@@ -76,7 +76,7 @@ TEST_CASE("a night that was stored in part is completed") {
   world.store(measured(1, {.5}));
   HistoryNight whole = measured(1, {.5});
   whole.values.push_back({resnet, "peak_gpu_memory", {2e9}});
-  whole.values.push_back({resnet, std::string(failures_metric), {exit_failed}});
+  whole.values.push_back({resnet, std::string(failures_metric), {failed_value}});
   const auto stored = world.store(whole);
   CHECK((!stored.is_new && stored.known == 1 && stored.added == 2));
   CHECK(list_nights(world.db, {}).items.size() == 1);
@@ -130,7 +130,7 @@ TEST_CASE("dynamo's word is kept with its run, also where the compiler was not a
   HistoryNight night = measured(3, {.5});
   const std::string failures(failures_metric);
   night.values.push_back({model("alexnet"), failures, {1}, Accuracy::pass});
-  night.values.push_back({model("dlrm"), failures, {exit_failed}, Accuracy::OOM});
+  night.values.push_back({model("dlrm"), failures, {failed_value}, Accuracy::OOM});
   night.values.push_back({model("vgg16"), failures, {}, Accuracy::eager_two_runs_differ});
   night.values.push_back({model("vgg16"), "speedup", {2}, {}});
   for (const bool again : {false, true}) {

@@ -126,7 +126,7 @@ void NightReader::finish() {
                 [&](const HistoryValue& value) { return failed_.contains(value.workload); });
   for (const auto& [workload, outcome] : outcomes_) {
     HistoryValue value{workload, std::string(failures_metric), {}, outcome.accuracy};
-    if (outcome.passed) value.values = {*outcome.passed ? 1 : exit_failed};
+    if (outcome.passed) value.values = {*outcome.passed ? 1 : failed_value};
     found_.night.values.push_back(std::move(value));
   }
   if (found_.night.values.empty()) return;

@@ -58,7 +58,7 @@ std::string failure_in(const storage::Database& db, const MeasuredOnBuilds& fail
   const auto newest = std::find_if_not(
       failures.builds.begin(), failures.builds.end(),
       [](const auto& point) { return release_in_version(point.version).has_value(); });
-  if (newest == failures.builds.end() || newest->values.back() < exit_failed) return {};
+  if (newest == failures.builds.end() || newest->values.back() < failed_value) return {};
   const Series& series = failures.series;
   const auto ending = storage::newest_failure(db, series.workload, newest->build, series.machine);
   if (!ending) return {};

@@ -12,7 +12,7 @@
 namespace nightjar::service {
 namespace {
 
-constexpr double passes_a_check = (1 + exit_failed) / 2;  // a level below it: most runs passed
+constexpr double passes_a_check = (1 + failed_value) / 2;  // a level below it: most runs passed
 constexpr double own_spread = .25;  // of the tolerance, between runs of one build
 
 // Their median, if the runs agree.

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t nights_of_level = 14;  // nights that a level is held against
 constexpr int creep_levels = 40;             // and those in which a creep is looked for
 constexpr std::size_t together = 8, model_names = 4;
-constexpr double most_allowed = .5;  // share of the group
+constexpr double most_of_group = .5;  // share of the group
 
 struct Tonight {
   evidence::Values values;    // of the night's build
@@ -270,7 +270,7 @@ std::vector<const Observation*> moved_together(const std::vector<Observation>& a
     models.emplace(observed.series.workload_name.model());
   }
   const bool most =
-      static_cast<double>(moved.size()) >= most_allowed * static_cast<double>(all.size());
+      static_cast<double>(moved.size()) >= most_of_group * static_cast<double>(all.size());
   if (moved.size() < together || models.size() < model_names || !most) return {};
   std::stable_sort(moved.begin(), moved.end(), [](const Observation* a, const Observation* b) {
     return std::abs(a->screen.z) > std::abs(b->screen.z);

@@ -70,7 +70,7 @@ class FailureBundle {
         run.samples["latency"] = {.01};
       const RunId id{run.order + 1};
       runs_.push_back({{"id", id.value}, {"job", 1}, {"build", build}, {"result", run}});
-      values.values.push_back(fail ? exit_failed : 1);
+      values.values.push_back(fail ? failed_value : 1);
       values.runs.push_back(id);
     }
     return values;

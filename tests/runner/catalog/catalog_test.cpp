@@ -12,7 +12,7 @@ namespace {
 
 const std::string catalog_item =
     R"({"name": "python/mine/eval/cpu/fp32/b1/eager", "version": 2, "kind": "python"})";
-const std::string size_words = R"("sizes": {"mine/eval": {"width": 4}})";
+const std::string item_sizes = R"("sizes": {"mine/eval": {"width": 4}})";
 
 std::vector<CatalogEntry> read(const std::string& text) {
   const Scratch scratch;
@@ -23,7 +23,7 @@ std::vector<CatalogEntry> read(const std::string& text) {
 }  // namespace
 
 TEST_CASE("A workload of the table has its name, version and kind") {
-  const auto catalog = read("{\"items\": [" + catalog_item + "], " + size_words + "}");
+  const auto catalog = read("{\"items\": [" + catalog_item + "], " + item_sizes + "}");
   REQUIRE(catalog.size() == 1);
   CHECK(catalog[0].name.str() == "python/mine/eval/cpu/fp32/b1/eager");
   CHECK(catalog[0].version == 2);
@@ -33,7 +33,7 @@ TEST_CASE("A workload of the table has its name, version and kind") {
 TEST_CASE("A broken table of workloads is refused with file, workload and key") {
   const std::string name = "\"name\": \"python/mine/eval/cpu/fp32/b1/eager\"";
   const auto items = [](const std::string& list) {
-    return "{\"items\": [" + list + "], " + size_words + "}";
+    return "{\"items\": [" + list + "], " + item_sizes + "}";
   };
   const std::string of_mine = "workloads.json: python/mine/eval/cpu/fp32/b1/eager";
   for (const auto& [text, words] : std::vector<std::pair<std::string, std::string>>{
@@ -58,7 +58,7 @@ TEST_CASE("A broken table of workloads is refused with file, workload and key") 
             of_mine + ": key \"mine/eval\" is missing in \"sizes\"; it needs"},
            {"{\"items\": [" + catalog_item + "], \"sizes\": {\"mine/eval\": {\"width\": \"4\"}}}",
             "sizes, key \"mine/eval\": sizes are whole numbers"},
-           {"{\"items\": [" + catalog_item + "], \"tiny\": {\"mine\": 4}, " + size_words + "}",
+           {"{\"items\": [" + catalog_item + "], \"tiny\": {\"mine\": 4}, " + item_sizes + "}",
             "tiny, key \"mine\": sizes are whole numbers"}}) {
     INFO(text);
     CHECK_THROWS_AS(read(text), WrongUse);

@@ -366,12 +366,12 @@ TEST_CASE("A comment about classes that join an issue about a failure reads as i
   group.findings = 3;
   group.versions = {"2.15.0.dev20260821+cu130"};
   for (const char* model : {"bert", "dlrm", "unet"})
-    group.series.push_back({failing(model), std::string(failures_metric), 1, exit_failed,
-                            exit_failed, 1, 2, "machine class 2"});
+    group.series.push_back({failing(model), std::string(failures_metric), 1, failed_value,
+                            failed_value, 1, 2, "machine class 2"});
   group.series.back().machine = "machine class 3";
   ReportBeside& beside = group.beside.emplace_back();
   for (const char* model : {"gpt2", "vgg16"})
-    beside.worse.push_back({failing(model), MachineId{2}, exit_failed});
+    beside.worse.push_back({failing(model), MachineId{2}, failed_value});
   beside.metric = failures_metric;
   const std::string text = render_joined_comment(
       {{group}, {"machine class 2 (EPYC 7763) with NVIDIA A100", "machine class 3 (Xeon)"}, ""});

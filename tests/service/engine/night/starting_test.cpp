@@ -35,7 +35,7 @@ struct Waiting {
   }
 };
 
-const std::string most_said =
+const std::string said_before =
     "the newest wheel, 2.15.0.dev2026-08-20+cpu, is unusable: it has no RECORD";
 
 }  // namespace
@@ -46,7 +46,7 @@ TEST_CASE("a night that waits behind a broken wheel says so, once") {
   CHECK(assignment.given.empty());
   CHECK(assignment.ended.empty());
   REQUIRE(assignment.told.size() == 1);
-  CHECK(assignment.told[0].reason == most_said);
+  CHECK(assignment.told[0].reason == said_before);
   CHECK(assignment.told[0].state == NightState::waiting);
   world.facts.waiting = assignment.told;
   CHECK(decide(world.facts, world.config).told.empty());
@@ -60,7 +60,7 @@ TEST_CASE("what a person said of a night stays") {
 
 TEST_CASE("the next whole wheel is measured, and the night has no complaint any more") {
   Waiting world;
-  world.facts.waiting[0].reason = most_said;
+  world.facts.waiting[0].reason = said_before;
   world.facts.newest = nightly("2026-08-21", BuildState::proved);
   world.facts.is_new = true;
   world.facts.unusable.reset();
@@ -75,5 +75,5 @@ TEST_CASE("a night that got no build in time names the broken wheel") {
   world.facts.waiting[0].started_at = world.facts.now - 13h;
   const Assignment assignment = decide(world.facts, world.config);
   REQUIRE(assignment.ended.size() == 1);
-  CHECK(assignment.ended[0].reason == "no new build appeared within 12 hours; " + most_said);
+  CHECK(assignment.ended[0].reason == "no new build appeared within 12 hours; " + said_before);
 }

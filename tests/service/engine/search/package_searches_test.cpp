@@ -52,8 +52,8 @@ struct Moved : LockedWorld {
   }
 };
 
-const Packages good_words{{"filelock", "3.1"}, {"jinja2", "3.0"}, {"mpmath", "1.3"},
-                          {"numpy", "2.1.0"},  {"sympy", "1.13"}, {"typing", "4.0"}};
+const Packages good_packages{{"filelock", "3.1"}, {"jinja2", "3.0"}, {"mpmath", "1.3"},
+                             {"numpy", "2.1.0"},  {"sympy", "1.13"}, {"typing", "4.0"}};
 const Packages bad_packages{{"filelock", "3.2"}, {"jinja2", "3.1"}, {"mpmath", "1.4"},
                             {"numpy", "2.1.4"},  {"sympy", "1.14"}, {"typing", "4.1"}};
 
@@ -76,7 +76,7 @@ Regression regression_of_one_series() {
 }  // namespace
 
 TEST_CASE("one of several packages is found, and the version of it that did it") {
-  Moved world(good_words, bad_packages);
+  Moved world(good_packages, bad_packages);
   world.slows = [&](const EnvironmentSpec& spec) {
     return world.version_in(spec, "numpy") >= "2.1.3" ? 1.2 : 1.;
   };
@@ -103,7 +103,7 @@ TEST_CASE("one of several packages is found, and the version of it that did it")
 }
 
 TEST_CASE("a pair of packages that does it only together is named as a pair") {
-  Moved world(good_words, bad_packages);
+  Moved world(good_packages, bad_packages);
   world.slows = [&](const EnvironmentSpec& spec) {
     return world.has(spec, "jinja2", "3.1") && world.has(spec, "sympy", "1.14") ? 1.2 : 1.;
   };
@@ -117,7 +117,7 @@ TEST_CASE("a pair of packages that does it only together is named as a pair") {
 }
 
 TEST_CASE("an environment that excludes itself is left out, and it is said") {
-  Moved world(good_words, bad_packages);
+  Moved world(good_packages, bad_packages);
   world.slows = [&](const EnvironmentSpec& spec) {
     return world.has(spec, "numpy", "2.1.4") ? 1.2 : 1.;
   };
@@ -166,7 +166,7 @@ TEST_CASE("the only package that differs needs no search, and none of its versio
 }
 
 TEST_CASE("where both did it the package is named, and then the commit") {
-  Moved world(good_words, bad_packages);
+  Moved world(good_packages, bad_packages);
   world.level = [&](int position, const std::string& workload, const std::string& metric) {
     if (metric != "latency") return 3e8;
     return .010 * (workload == alpha_eval && position >= 17 ? 1.2 : 1);
@@ -182,7 +182,7 @@ TEST_CASE("where both did it the package is named, and then the commit") {
 }
 
 TEST_CASE("a source change is not searched among packages that differ, too") {
-  Moved world(good_words, bad_packages);
+  Moved world(good_packages, bad_packages);
   world.level = [&](int position, const std::string& workload, const std::string& metric) {
     if (metric != "latency") return 3e8;
     return .010 * (workload == alpha_eval && position >= 17 ? 1.2 : 1);
@@ -193,7 +193,7 @@ TEST_CASE("a source change is not searched among packages that differ, too") {
 }
 
 TEST_CASE("a search goes on where a killed daemon left it") {
-  Moved world(good_words, bad_packages);
+  Moved world(good_packages, bad_packages);
   world.slows = [&](const EnvironmentSpec& spec) {
     return world.has(spec, "sympy", "1.14") ? 1.2 : 1.;
   };
