@@ -49,7 +49,7 @@ void SharedSearch::add(bool seeks_less) {
 void SharedSearch::take(int session, int commit, const std::vector<std::optional<double>>& values) {
   ++runs_;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (i >= values.size() || !values[i]) continue;
+    if (!values[i]) continue;
     parts_[i].log.runs.push_back({session, commit, *values[i]});
     const auto& order = wanted_[i].order;
     if (std::find(order.begin(), order.end(), commit) == order.end()) ++parts_[i].runs_for_others;

@@ -1,4 +1,5 @@
 #include <limits>
+#include <map>
 
 #include <catch2/catch.hpp>
 
@@ -225,6 +226,22 @@ TEST_CASE("several builders need fewer rounds of builds") {
     CHECK(exact >= 38);
     CHECK(rounds <= bar.rounds);
     CHECK(attempts <= bar.attempts);
+  }
+}
+
+TEST_CASE("no session has more runs than the policy allows") {
+  SearchPolicy policy;
+  policy.session_runs = 24;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    INFO("seed " << seed);
+    WorldOptions options;
+    options.planted = {{37, .1}};
+    World world(options, seed);
+    SearchLog log;
+    CHECK_FALSE(test::search(world, 100, policy, &log).blamed.empty());
+    std::map<int, int> runs;
+    for (const SearchRun& run : log.runs) ++runs[run.session];
+    for (const auto& [session, count] : runs) CHECK(count <= policy.session_runs);
   }
 }
 
