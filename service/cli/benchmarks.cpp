@@ -34,6 +34,9 @@ std::string Benchmarks::take(int session, int commit, const std::vector<Measured
   bool any = false;
   for (const MeasuredValue& one : values) {
     if (!options_.only.empty() && !is_named_by(options_.only, one.name)) continue;
+    const auto& chosen = options_.going_on;
+    if (!chosen.empty() && std::find(chosen.begin(), chosen.end(), one.name) == chosen.end())
+      continue;
     if (!one.problem.empty()) {
       if (problem.empty()) problem = one.problem;
       continue;

@@ -74,13 +74,12 @@ int bisect_run(const BisectOptions& options, std::stop_token stop) {
   SearchSession session(
       options, trees, kept, [&](const std::string& commit) { return repository.facts(commit); },
       stop);
-  const auto search_branch = [&](const std::string& merge, const std::vector<std::string>& branch) {
-    say(stderr, "inside the merge %s: searching %zu commits\n", short_name(merge).c_str(),
-        branch.size() - 1);
-    return session.search_inside(branch);
-  };
-  const auto into_merges = [&](const std::vector<ReportedStep>& culprits) {
-    return MergeSearch(repository, options, search_branch).find(culprits);
+  const auto into_merges = [&](const SearchReport& report) {
+    const auto search_branch = [&](const std::string& merge,
+                                   const std::vector<std::string>& branch) {
+      return session.search_inside(merge, branch, report);
+    };
+    return MergeSearch(repository, options, search_branch).find(report.named);
   };
   say(stderr, "searching %zu commits\n", commits.size() - 1);
   return session.run(commits, options.into_merges ? SearchSession::GoOn(into_merges) : nullptr);

@@ -67,7 +67,6 @@ SearchReport report_of(const BisectOptions& all_options, const SearchResult& res
   SearchReport report;
   report.options = options;
   if (!subject.benchmark.empty()) report.subject = subject;
-  report.is_one_of_several = result.benchmarks.are_many();
   report.outcome = part.answer->outcome;
   report.rule = part.answer->rule;
   report.ends = of_failures ? failure_ends_of(part.log) : ends_of(part.log, seeks_less(options));

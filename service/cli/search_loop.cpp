@@ -43,7 +43,6 @@ SearchLoop::SearchLoop(const BisectOptions& options, Bench& bench,
 
 SearchResult SearchLoop::run() {
   const int built_before = bench_.builds();
-  require_one_benchmark();
   while (const auto step = result_.benchmarks.next()) {
     show_progress();
     take(*step);
@@ -64,15 +63,6 @@ void SearchLoop::show_progress() {
   say(stderr, "%s; %td of %zu benchmarks are open; for %s\n",
       chart_text(served.belief, runs(), result_.commits).c_str(), open, shared.parts().size(),
       shown_lines(result_.benchmarks.subjects()[shared.served()].benchmark).c_str());
-}
-
-// Each benchmark may blame another merge, so there is no single branch to go on in.
-void SearchLoop::require_one_benchmark() const {
-  if (options_.into_merges && result_.benchmarks.are_many())
-    throw BadInput("cannot go on inside merges with several benchmarks: the measure gives " +
-                   in_quotes(result_.benchmarks.subjects()[0].benchmark) + ", " +
-                   in_quotes(result_.benchmarks.subjects()[1].benchmark) +
-                   " and maybe more; choose one with --only, or leave --into-merges out");
 }
 
 std::size_t SearchLoop::runs() const {
@@ -99,7 +89,6 @@ bool SearchLoop::take_run(int commit) {
     if (!measured.untestable.empty()) return mark_untestable(commit, measured.untestable);
     if (measured.lost.empty())
       measured.lost = one_line(result_.benchmarks.take(session_, commit, measured.values));
-    require_one_benchmark();
     lost_.note(commit, !measured.lost.empty());
     if (measured.lost.empty()) {
       result_.benchmarks.note_built(commit);

@@ -34,8 +34,8 @@ class SearchLoop {
   // `saved` has what earlier starts measured.
   SearchLoop(const BisectOptions& options, Bench& bench, const std::vector<std::string>& commits,
              const SavedSearch& saved, Save save, Draw draw, std::stop_token stop);
-  // Throws Broken if an end cannot be tested, or if the measure gives no numbers, BadInput if it
-  // gives several where one is wanted, and runner::Stopped.
+  // Throws Broken if an end cannot be tested, or if the measure gives no numbers, and
+  // runner::Stopped.
   SearchResult run();
 
  private:
@@ -45,7 +45,6 @@ class SearchLoop {
   void build(const bisect::Measure& step);
   bool mark_untestable(int commit, const std::string& why);
   void show_progress();
-  void require_one_benchmark() const;
   std::size_t runs() const;
   int last_commit() const { return static_cast<int>(result_.commits.size()) - 1; }
   const std::string& commit_at(int position) const;

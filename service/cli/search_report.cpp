@@ -73,11 +73,13 @@ const char* blamed_word(MergeFinding::Blamed blamed) {
   return "nobody";
 }
 
+json object_without_merges(const SearchReport& report);
+
 json merges_json(const std::vector<MergeFinding>& merges) {
   json list = json::array();
   for (const MergeFinding& one : merges) {
     json branches = json::array();
-    for (const SearchReport& branch : one.branches) branches.push_back(report_object(branch));
+    for (const SearchReport& branch : one.branches) branches.push_back(object_without_merges(branch));
     list.push_back({{"merge", one.merge},
                     {"blamed", blamed_word(one.blamed)},
                     {"reason", one.reason},
@@ -86,9 +88,7 @@ json merges_json(const std::vector<MergeFinding>& merges) {
   return list;
 }
 
-}  // namespace
-
-json report_object(const SearchReport& report) {
+json object_without_merges(const SearchReport& report) {
   json posterior = json::array();
   for (const auto& share : report.posterior)
     posterior.push_back({{"commits", share.commits}, {"probability", share.probability}});
@@ -119,9 +119,16 @@ json report_object(const SearchReport& report) {
   return out;
 }
 
-std::string report_json(const SearchReport& report) {
-  json out = report_object(report);
+}  // namespace
+
+json report_object(const SearchReport& report) {
+  json out = object_without_merges(report);
   out["inside_merges"] = merges_json(report.inside_merges);
+  return out;
+}
+
+std::string report_json(const SearchReport& report) {
+  const json out = report_object(report);
   // A commit's author may have written no UTF-8.
   return out.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }

@@ -40,7 +40,6 @@ struct SearchReport {
   std::vector<Share> posterior;
   std::filesystem::path kept;               // the file with what was measured; empty: none
   std::optional<SearchSubject> subject;     // if the measure's format names it
-  bool is_one_of_several = false;           // the search had more benchmarks
   std::vector<MergeFinding> inside_merges;  // the outer ones first
 };
 
@@ -57,7 +56,6 @@ struct MergeFinding {
   std::vector<SearchReport> branches;  // a search for each parent that brought commits
 };
 
-// Without what is inside merges.
 nlohmann::json report_object(const SearchReport& report);
 std::string report_json(const SearchReport& report);
 std::string report_text(const SearchReport& report);

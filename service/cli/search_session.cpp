@@ -25,6 +25,7 @@ bool is_undecided(const SearchResult& result) {
 SearchSession::SearchSession(const BisectOptions& options, Bench& bench, KeptSearch& kept,
                              Facts facts, std::stop_token stop)
     : options_(options),
+      inner_options_(options),
       bench_(bench),
       kept_(kept),
       facts_(std::move(facts)),
@@ -32,19 +33,21 @@ SearchSession::SearchSession(const BisectOptions& options, Bench& bench, KeptSea
 
 int SearchSession::run(const std::vector<std::string>& positions, const GoOn& go_on) try {
   if (!kept_.offer().empty()) say(stderr, "%s\n", kept_.offer().c_str());
-  const SearchResult result = search(
-      positions, [&](const bisect::SharedPart& benchmark) { draw(positions, benchmark, ""); });
+  const auto draw_now = [&](const bisect::SharedPart& benchmark) {
+    draw(positions, benchmark, "");
+  };
+  const SearchResult result = search(options_, positions, draw_now);
   ManyReport all = reported(result);
   const bool many = result.benchmarks.are_many();
-  SearchReport& first = all.benchmarks.front();
-  if (!many && first.outcome == SearchOutcome::culprit && go_on)
-    first.inside_merges = go_on(first.named);
+  if (go_on) this->go_on(all, go_on);
   // An answer ends what an interruption would have gone on with.
   if (!is_undecided(result)) kept_.forget();
-  const std::string text = shown_lines(many ? many_text(all) : report_text(first));
+  const std::string text = shown_lines(many ? many_text(all) : report_text(all.benchmarks.front()));
   const auto& shared = result.benchmarks.shared();
   draw(positions, shared.parts()[shared.served()], text);
-  const std::string shown = !options_.json ? text : many ? many_json(all) : report_json(first);
+  const std::string shown = !options_.json ? text
+                            : many         ? many_json(all)
+                                           : report_json(all.benchmarks.front());
   std::fputs(shown.c_str(), stdout);
   return has_culprit(all) ? 0 : 1;
 } catch (const runner::Stopped&) {
@@ -55,15 +58,43 @@ int SearchSession::run(const std::vector<std::string>& positions, const GoOn& go
   throw Broken(std::string(error.what()) + "; " + kept_.words());
 }
 
-SearchReport SearchSession::search_inside(const std::vector<std::string>& positions) {
-  return reported(search(positions, [](const bisect::SharedPart&) {})).benchmarks.front();
+void SearchSession::go_on(ManyReport& all, const GoOn& go_on) {
+  const auto has_culprit = [](const SearchReport& one) {
+    return one.outcome == SearchOutcome::culprit;
+  };
+  if (all.benchmarks.size() + all.left_out.size() > 1)
+    for (const SearchReport& one : all.benchmarks)
+      if (has_culprit(one)) inner_options_.going_on.push_back(one.subject->benchmark);
+  for (SearchReport& one : all.benchmarks)
+    if (has_culprit(one)) one.inside_merges = go_on(one);
 }
 
-SearchResult SearchSession::search(const std::vector<std::string>& positions,
+SearchReport SearchSession::search_inside(const std::string& merge,
+                                          const std::vector<std::string>& positions,
+                                          const SearchReport& outer) {
+  auto found = inside_.find(positions);
+  if (found == inside_.end()) {
+    say(stderr, "inside the merge %s: searching %zu commits\n", short_name(merge).c_str(),
+        positions.size() - 1);
+    const auto result = search(inner_options_, positions, [](const bisect::SharedPart&) {});
+    found = inside_.emplace(positions, reported(result)).first;
+  }
+  const ManyReport& all = found->second;
+  if (inner_options_.going_on.empty()) return all.benchmarks.front();
+  const std::string& name = outer.subject->benchmark;
+  for (const SearchReport& one : all.benchmarks)
+    if (one.subject->benchmark == name) return one;
+  for (const auto& [left_out, why] : all.left_out)
+    if (left_out == name) throw Broken(name + " " + why);
+  throw Broken("no run gave a number of " + name);
+}
+
+SearchResult SearchSession::search(const BisectOptions& options,
+                                   const std::vector<std::string>& positions,
                                    SearchLoop::Draw draw) {
   const SearchEnds ends{positions.front(), positions.back()};
   const auto save = [&](const SavedSearch& so_far) { kept_.save(ends, so_far); };
-  return SearchLoop(options_, bench_, positions, kept_.search(ends), save, std::move(draw), stop_)
+  return SearchLoop(options, bench_, positions, kept_.search(ends), save, std::move(draw), stop_)
       .run();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -18,24 +19,31 @@ namespace nightjar::cli {
 class SearchSession {
  public:
   using Facts = std::function<CommitFacts(const std::string& position)>;
-  // What is asked for once a culprit is known: searches inside its merges.
-  using GoOn = std::function<std::vector<MergeFinding>(const std::vector<ReportedStep>& culprits)>;
+  // What is asked for once a benchmark's culprit is known: searches inside its merges.
+  using GoOn = std::function<std::vector<MergeFinding>(const SearchReport& report)>;
 
   SearchSession(const BisectOptions& options, Bench& bench, KeptSearch& kept, Facts facts,
                 std::stop_token stop);
 
   // Searches these positions, the good end first, and prints the answer. Returns the exit code.
   int run(const std::vector<std::string>& positions, const GoOn& go_on);
-  // One more search by the same rules, of one benchmark, kept in the same file.
-  SearchReport search_inside(const std::vector<std::string>& positions);
+  // What one more search of these positions says of the benchmark of `outer`. It is by the same
+  // rules, kept in the same file, and made once for all benchmarks that have a culprit. Throws
+  // Broken where the benchmark cannot be searched there.
+  SearchReport search_inside(const std::string& merge, const std::vector<std::string>& positions,
+                             const SearchReport& outer);
 
  private:
-  SearchResult search(const std::vector<std::string>& positions, SearchLoop::Draw draw);
+  SearchResult search(const BisectOptions& options, const std::vector<std::string>& positions,
+                      SearchLoop::Draw draw);
+  void go_on(ManyReport& all, const GoOn& go_on);
   ManyReport reported(const SearchResult& result) const;
   void draw(const std::vector<std::string>& positions, const bisect::SharedPart& benchmark,
             const std::string& answer) const;
 
   const BisectOptions& options_;
+  BisectOptions inner_options_;
+  std::map<std::vector<std::string>, ManyReport> inside_;  // by their positions
   Bench& bench_;
   KeptSearch& kept_;
   Facts facts_;

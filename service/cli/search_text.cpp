@@ -133,11 +133,7 @@ std::string advice(const SearchReport& report) {
         return step.facts.size() == 1 && step.facts.front().is_merge;
       });
   if (into_merge)
-    return "to go on in what the merge brought: the same command " +
-           (report.is_one_of_several ? "for this benchmark alone: --only " +
-                                           quoted_for_shell(report.subject->benchmark) + " "
-                                     : std::string("with ")) +
-           "--into-merges\n";
+    return "to go on in what the merge brought: the same command with --into-merges\n";
   if (report.outcome == SearchOutcome::inconclusive &&
       static_cast<int>(report.runs) >= report.options.max_runs)
     return "to go on: the same command with --max-runs " +

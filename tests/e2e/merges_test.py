@@ -241,16 +241,44 @@ def test_a_benchmark_in_a_file_is_followed_into_the_merge(shape):
     assert answer["benchmark"] == answer["inside_merges"][0]["branches"][0]["benchmark"] == "one"
 
 
-def test_several_benchmarks_are_not_followed_into_merges(shape):
-    shape.branch("topic", "slow")
+# In a file: the number of "slow" files, that of "late" ones, and one that never moves. A run is a
+# line of the log.
+THREE = """echo >> '{log}'; python3 -c "import glob, json
+json.dump({{'slow': 10 + len(glob.glob('slow*')), 'late': 10 + len(glob.glob('late*')),
+'still[1]': 10}}, open('out.json', 'w'))" """
+
+
+def test_each_of_several_benchmarks_is_followed_into_its_merge(shape, tmp_path):
+    shape.branch("topic", "a", "slow", "b", "late1", "late2", "c")
     shape.merge("topic")
-    command = shape.command("--measure-file", "out.json", measure=in_json("one two"))
-    done = subprocess.run([*command, "--into-merges"], capture_output=True, text=True,
-                          env=shape.environment)
-    assert done.returncode == 2
-    assert "several benchmarks: the measure gives 'one', 'two'" in done.stderr
-    without = subprocess.run(command, capture_output=True, text=True, env=shape.environment)
-    assert "for this benchmark alone: --only one --into-merges\n" in without.stdout
+    shape.commit("d")
+    shape.branch("other", "e", "late3", "late4")
+    shape.merge("other")
+    log, state = tmp_path / "log", tmp_path / "state.json"
+    options = ["--measure-file", "out.json", "--threshold", ".05", "--state", state]
+    measure = THREE.format(log=log)
+    answer = shape.search(*options, measure=measure)
+    assert answer["did_not_move"] == ["still[1]"]
+    found = {one["benchmark"]: one for one in answer["benchmarks"]}
+    topic, other = shape.id("merge topic"), shape.id("merge other")
+    assert blamed(found["slow"]) == [(topic, "branch", [[[shape.id("slow")]]])]
+    # Both of late1 and late2 are steps.
+    assert [one[:2] for one in blamed(found["late"])] == [(topic, "branch"), (other, "branch")]
+    assert culprits(found["late"]["inside_merges"][0]["branches"][0]) == [
+        [shape.id("late1")], [shape.id("late2")]]
+    runs = len(log.read_text().splitlines())
+    # The runs of the branch that both have as culprit were made once.
+    kept = json.loads(state.read_text())
+    assert runs == len(kept["runs"]) + sum(len(one["runs"]) for one in kept["inside_merges"])
+    assert len(kept["inside_merges"]) == 2
+    again = shape.search(*options, measure=measure)
+    assert [blamed(one) for one in again["benchmarks"]] == [
+        blamed(one) for one in answer["benchmarks"]]
+    assert len(log.read_text().splitlines()) == runs
+    text = subprocess.run(shape.command("--into-merges", *options, measure=measure),
+                          capture_output=True, text=True, env=shape.environment).stdout
+    assert text.count(f"inside the merge {topic[:12]}, from ") == 2
+    assert "1 did not move: still[1]\n" in text
 
 
 def test_a_search_that_was_killed_inside_a_merge_goes_on_there(shape, tmp_path):
