@@ -25,7 +25,8 @@ constexpr std::size_t enough_history = 8;        // before that there is no sd t
 constexpr double most_steal = .15;
 constexpr int most_repeats = 2;
 constexpr std::size_t another_level = 3;   // void sessions in a row ...
-constexpr double largest_agreement = .05;  // ... whose controls differ by no more than this
+constexpr double largest_agreement = .05;  // ... whose controls differ by no more than this, or
+                                           // than half of what is never off
 
 constexpr double slowed_by_cap = .02;  // a share: kernels repeat within .25 % at equal clocks
 constexpr int most_void_nights = 2;    // in a row, of a GPU whose clocks are free
@@ -119,32 +120,13 @@ bool only_power_capped(const SessionResult& result) {
   return throttling(result.after.gpus) == name_of(ClockEvent::sw_power_cap);
 }
 
-// The controls of usable sessions. Void sessions in a row that agree are no accident: the machine
-// has another level now, and its history begins with them.
-class History {
- public:
-  void add(const SessionCheck& check) {
-    if (check.usable) {
-      usable_.push_back(check);
-      void_.clear();
-      return;
-    }
-    if (!void_.empty() && !agree(check, void_.front())) void_.clear();
-    void_.push_back(check);
-    if (void_.size() == another_level) usable_ = std::exchange(void_, {});
-  }
-  const std::vector<SessionCheck>& usable() const { return usable_; }
-
- private:
-  static bool agree(const SessionCheck& a, const SessionCheck& b) {
-    return std::all_of(std::begin(gauges), std::end(gauges), [&](const Gauge& gauge) {
-      const double one = gauge.location(a), other = gauge.location(b);
-      return one <= 0 || other <= 0 || std::abs(one / other - 1) <= largest_agreement;
-    });
-  }
-
-  std::vector<SessionCheck> usable_, void_;
-};
+bool agree(const SessionCheck& a, const SessionCheck& b) {
+  return std::all_of(std::begin(gauges), std::end(gauges), [&](const Gauge& gauge) {
+    const double one = gauge.location(a), other = gauge.location(b);
+    const double most = std::max(largest_agreement, gauge.least_deviation / 2);
+    return one <= 0 || other <= 0 || std::abs(one / other - 1) <= most;
+  });
+}
 
 SessionOutcome void_for_good(const Job& job, const std::string& reason) {
   return {SessionOutcome::State::failed, job, "the session was void three times: " + reason,
@@ -152,6 +134,21 @@ SessionOutcome void_for_good(const Job& job, const std::string& reason) {
 }
 
 }  // namespace
+
+std::vector<SessionCheck> usable_history(const std::vector<SessionCheck>& checks) {
+  std::vector<SessionCheck> usable, not_usable;
+  for (const SessionCheck& check : checks) {
+    if (check.usable) {
+      usable.push_back(check);
+      not_usable.clear();
+      continue;
+    }
+    if (!not_usable.empty() && !agree(check, not_usable.front())) not_usable.clear();
+    not_usable.push_back(check);
+    if (not_usable.size() == another_level) usable = std::exchange(not_usable, {});
+  }
+  return usable;
+}
 
 SessionCheck check_session(const JobSpec& spec, const SessionResult& result,
                            const std::vector<SessionCheck>& history, const PowerCap& cap) {
@@ -261,11 +258,10 @@ std::optional<Unchecked> load_unchecked(const storage::Database& db, JobId id) {
                       static_cast<int>(earlier),
                       storage::session_of(db, id).value(),
                       {}};
-  History history;
-  for (const SessionCheck& check : storage::last_checks(
-           db, unchecked.job.machine, storage::facts_of_job(db, id), 2 * remembered_sessions))
-    if (check.control > 0) history.add(check);
-  unchecked.history = history.usable();
+  auto checks = storage::last_checks(db, unchecked.job.machine, storage::facts_of_job(db, id),
+                                     2 * remembered_sessions);
+  std::erase_if(checks, [](const SessionCheck& check) { return check.control <= 0; });
+  unchecked.history = usable_history(checks);
   if (unchecked.job.spec.uses_gpu() && only_power_capped(unchecked.result))
     unchecked.cap = load_cap(db, unchecked.job, unchecked.result);
   return unchecked;

@@ -121,6 +121,19 @@ TEST_CASE("A session on a GPU is void when one of the control's kernels was off"
   CHECK(check_gpu(.012, .020, 5e-6).usable);
 }
 
+TEST_CASE("Void sessions that agree, each gauge as it repeats, are a new level of the machine") {
+  const auto history_with = [](double last_bandwidth, double last_launch) {
+    std::vector<SessionCheck> checks(8, {.control = 1, .gpu = GpuControl{.010, .020, 5e-6}});
+    for (int i = 0; i < 3; ++i)
+      checks.push_back({false, "off", 1, GpuControl{.010, .030, 9e-6}});
+    checks.back().gpu = GpuControl{.010, last_bandwidth, last_launch};
+    return usable_history(checks);
+  };
+  CHECK(history_with(.0305, 10e-6).size() == 3);
+  CHECK(history_with(.0330, 9e-6).size() == 8);
+  CHECK(history_with(.0300, 11e-6).size() == 8);
+}
+
 TEST_CASE("A control is not held to a history that is too short to have a deviation") {
   CHECK(check(1.2, 0, {usual_controls.begin(), usual_controls.begin() + 7}).usable);
 }
