@@ -51,9 +51,13 @@ void update_message(Transaction& transaction, const OutboxMessage& message) {
 }
 
 std::vector<OutboxMessage> pending_messages(const Database& db, Time now) {
+  // A verdict that was taken back must not arrive after that.
   Statement find(db, MESSAGE_SELECT
                  " WHERE state = 'pending' "
                  "AND (not_before_us IS NULL OR not_before_us <= ?) "
+                 "AND NOT (kind = 'verdict' AND EXISTS(SELECT 1 FROM outbox AS earlier "
+                 "WHERE earlier.state = 'pending' AND earlier.kind = 'verdict' "
+                 "AND earlier.regression = outbox.regression AND earlier.id < outbox.id)) "
                  "ORDER BY id");
   return read_all(find.bind(now), read_message);
 }

@@ -15,6 +15,7 @@ namespace nightjar::storage {
 // Queues a message unless its key exists.
 void add_message(Transaction& transaction, const OutboxMessage& message);
 void update_message(Transaction& transaction, const OutboxMessage& message);
+// What is due, the oldest first. Of one regression's verdicts only the oldest.
 std::vector<OutboxMessage> pending_messages(const Database& db, Time now);
 // What was refused since `since` for good, the newest first.
 std::vector<OutboxMessage> refused_messages(const Database& db, Time since);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <sstream>
 #include <stdexcept>
 
 #include "service/config.hpp"
@@ -10,6 +11,7 @@
 #include "storage/base/redaction.hpp"
 #include "storage/model/address.hpp"
 #include "storage/model/benchmark_record.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/metric.hpp"
 #include "web/secret.hpp"
 
@@ -54,6 +56,10 @@ std::string commits_of(const ReportInput& issue) {
     for (const ReportCommit& commit : named->commits)
       text += (text.empty() ? "" : " ") + commit.sha.str();
   return text;
+}
+
+std::int64_t seconds_of(Time time) {
+  return std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
 }
 
 std::string text_of(double value) {
@@ -111,7 +117,7 @@ web::ClientRequest to_webhook(const ExportConfig& config, const OutboxMessage& m
 
 std::string verdict_records(const ReportInput& issue, const ExportConfig& config, Time now) {
   const Place place = place_of(issue);
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
+  const auto seconds = seconds_of(now);
   std::string lines;
   std::size_t records = 0;
   for (const ReportSeries& series : issue.series) {
@@ -123,6 +129,21 @@ std::string verdict_records(const ReportInput& issue, const ExportConfig& config
     lines += benchmark_record_json(record) + "\n";
   }
   return lines;
+}
+
+std::string taken_back(const std::string& records, const std::string& why, Time now) {
+  const auto seconds = seconds_of(now);
+  std::istringstream lines(records);
+  std::string out;
+  for (std::string line; std::getline(lines, line);) {
+    auto record = nlohmann::json::parse(line);
+    record["timestamp"] = record["workflow_id"] = seconds;
+    auto& more = record["metric"]["extra_info"];
+    more["verdict"] = "taken back";
+    more["why"] = why;
+    out += record.dump() + "\n";
+  }
+  return out;
 }
 
 std::string object_name(const ExportConfig& config, const OutboxMessage& message) {

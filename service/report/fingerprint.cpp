@@ -83,6 +83,10 @@ std::string verdict_key(std::string_view fingerprint) {
   return "verdict:" + std::string(fingerprint);
 }
 
+std::string taken_back_key(std::string_view verdict_key) {
+  return "taken-back:" + std::string(verdict_key.substr(verdict_key.find(':') + 1));
+}
+
 std::string digest_key(std::string_view repository, Time first_night, Time until) {
   return "digest:" + hashed("nightjar digest of a period 1", repository,
                             to_rfc3339(first_night) + "\n" + to_rfc3339(until) + "\n");

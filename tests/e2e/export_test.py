@@ -138,5 +138,14 @@ def test_each_verdict_is_an_object_of_the_bucket_that_hud_can_read(world, bucket
             assert float(metric["extra_info"]["ratio"]) == pytest.approx(series["ratio"], rel=1e-4)
             assert metric["extra_info"]["found"] == "culprit"
             assert metric["extra_info"]["url"].endswith(f"/#/regressions/{one['id']}")
+    one = found[0]
+    [path] = [path for path, records in bucket.objects.items() if records[0]["job_id"] == one["id"]]
+    status, _ = w.request("POST", f"/api/v1/regressions/{one['id']}/dismiss",
+                          {"reason": "other inputs"})
+    assert status == 200
+    w.wait("the verdict to be taken back", lambda: bucket.writes == 3, 60)
+    assert len(bucket.objects) == 2
+    assert {record["metric"]["extra_info"]["verdict"] for record in bucket.objects[path]} == {
+        "taken back"}
     log = w.tail("nightjard") + json.dumps(w.items("reports"))
     assert SECRET not in log and f":{SESSION}" not in log

@@ -79,6 +79,25 @@ TEST_CASE("a message waits until it may be sent, and is sent once") {
   CHECK(list_messages(story.db, {}, OutboxState::failed).items.empty());
 }
 
+TEST_CASE("a regression's verdicts reach the export in their order, whatever is sent again") {
+  Story story;
+  const Regression regression = story.suspect();
+  for (const char* key : {"verdict:1", "taken-back:1"}) {
+    OutboxMessage one = message(regression, key);
+    one.kind = OutboxKind::verdict;
+    add_message(Autocommit(story.db), one);
+  }
+  OutboxMessage first = pending_messages(story.db, at(60)).at(0);
+  REQUIRE(first.key == "verdict:1");
+  first.not_before = at(100);
+  update_message(Autocommit(story.db), first);
+  CHECK(pending_messages(story.db, at(99)).empty());
+  first.state = OutboxState::failed;
+  update_message(Autocommit(story.db), first);
+  REQUIRE(pending_messages(story.db, at(99)).size() == 1);
+  CHECK(pending_messages(story.db, at(99))[0].key == "taken-back:1");
+}
+
 TEST_CASE("what the tracker refused for good is told, the newest first, and not for ever") {
   Story story;
   const Regression regression = story.suspect();

@@ -44,6 +44,9 @@ bool apply(EngineContext& context, const Regression& regression, const OpenIssue
   storage::add_message(transaction, step.message);
   for (const auto& other : {step.chat, step.verdict})
     if (other) storage::add_message(transaction, *other);
+  if (step.verdict)
+    take_back_verdicts(transaction, regression.id, "the search went on and found more",
+                       step.message.created_at, step.verdict->key);
   storage::set_classes_elsewhere(transaction, regression.id, step.classes);
   storage::change_regression(
       transaction, regression,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "service/report/exporter.hpp"
 #include "service/report/report.hpp"
 #include "storage/outbox.hpp"
 
@@ -24,6 +25,22 @@ void withdraw_issue(storage::Transaction& transaction, RegressionId regression,
   message.body = text + "\n\n" + marker_of(message.key) + "\n";
   message.created_at = now;
   storage::add_message(transaction, message);
+  take_back_verdicts(transaction, regression, text, now);
+}
+
+void take_back_verdicts(storage::Transaction& transaction, RegressionId regression,
+                        const std::string& why, Time now, const std::string& still_holds) {
+  for (const OutboxMessage& told : storage::messages_of(transaction, regression)) {
+    if (told.kind != OutboxKind::verdict || told.key == still_holds) continue;
+    OutboxMessage message;
+    message.key = taken_back_key(told.key);
+    message.regression = regression;
+    message.kind = OutboxKind::verdict;
+    message.title = told.title;
+    message.body = taken_back(told.body, why, now);
+    message.created_at = now;
+    storage::add_message(transaction, message);
+  }
 }
 
 }  // namespace nightjar::service

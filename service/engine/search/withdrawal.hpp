@@ -12,8 +12,12 @@ namespace nightjar::service {
 
 // Whether an issue of this regression was queued or filed.
 bool has_issue(const storage::Database& db, RegressionId regression);
-// Closes the regression's issue with this text, if it has one. In the caller's transaction.
+// Closes the regression's issue with this text, if it has one, and takes back what the export was
+// given of it. In the caller's transaction.
 void withdraw_issue(storage::Transaction& transaction, RegressionId regression,
                     const std::string& text, Time now);
+// Tells the export that the regression's verdicts no longer hold, but for the one of this key.
+void take_back_verdicts(storage::Transaction& transaction, RegressionId regression,
+                        const std::string& why, Time now, const std::string& still_holds = "");
 
 }  // namespace nightjar::service

@@ -2,7 +2,9 @@
 #include <algorithm>
 
 #include "bisect/evidence/evidence.hpp"
+#include "service/report/report.hpp"
 #include "storage/marks.hpp"
+#include "storage/outbox.hpp"
 #include "storage/widening.hpp"
 #include "tests/service/api/day.hpp"
 #include "tests/support/any_state.hpp"
@@ -63,6 +65,26 @@ TEST_CASE("Dismissing a regression ends its search and its issue, and says by wh
   CHECK(world.post(path_of(day, "/dismiss"), {{"reason", "again"}}, "admin").status == 409);
   const auto audit = world.send("GET", "/api/v1/audit", "admin").json["items"].at(0);
   CHECK(audit["action"] == "dismiss-regression");
+}
+
+TEST_CASE("Dismissing a regression takes back what the export was given of it") {
+  World world;
+  const Day day = fill(world);
+  OutboxMessage verdict;
+  verdict.key = service::verdict_key("f1");
+  verdict.regression = day.regression.id;
+  verdict.kind = OutboxKind::verdict;
+  verdict.title = "dlrm got slower";
+  verdict.body = R"({"metric": {"name": "latency", "extra_info": {"verdict": "worse"}}})" "\n";
+  storage::add_message(storage::Autocommit(world.db), verdict);
+  REQUIRE(world.post(path_of(day, "/dismiss"), {{"reason", "noise"}}, "admin").status == 200);
+  const auto newest = world.get("/api/v1/reports").json["items"].at(0);
+  CHECK(newest["key"] == "taken-back:f1");
+  CHECK(newest["kind"] == "verdict");
+  const auto record = nlohmann::json::parse(newest["body"].get<std::string>());
+  CHECK(record["metric"]["name"] == "latency");
+  CHECK(record["metric"]["extra_info"]["verdict"] == "taken back");
+  CHECK(record["metric"]["extra_info"]["why"] == "This was dismissed by a person: noise");
 }
 
 TEST_CASE("A dismissed change that is right begins its series anew, so that no night finds it") {

@@ -71,6 +71,20 @@ TEST_CASE("A verdict is a record for each series, at the commit that it names") 
   CHECK(record.at("runners").at(0).at("type") == "H100");
 }
 
+TEST_CASE("A verdict that is taken back is the same records, which say so") {
+  const ExportConfig config = exported_to(ScratchFolder());
+  const std::string told = verdict_records(exported_finding(), config, Time{});
+  const auto back = [&](const std::string& records) {
+    return taken_back(records, "it was \"meant\"", *parse_rfc3339("2026-08-21T10:00:00Z"));
+  };
+  auto expected = nlohmann::json::parse(told);
+  expected["timestamp"] = expected["workflow_id"] = 1787306400;
+  expected["metric"]["extra_info"]["verdict"] = "taken back";
+  expected["metric"]["extra_info"]["why"] = "it was \"meant\"";
+  CHECK(nlohmann::json::parse(back(told)) == expected);
+  CHECK(back(told + told) == back(told) + back(told));
+}
+
 TEST_CASE("A webhook gets the records compressed and signed, and a bucket needs a login") {
   const ScratchFolder folder;
   ExportConfig config = exported_to(folder);
@@ -94,6 +108,8 @@ TEST_CASE("A webhook gets the records compressed and signed, and a bucket needs 
   CHECK(got.header("content-encoding") == "gzip");
   CHECK((got.body.starts_with("\x1f\x8b") && got.body.size() < 200));
   CHECK(web::signature_matches("signs", got.body, got.header("x-hub-signature-256").value_or("")));
+  CHECK(object_name(config, message) == "v3/pytorch/pytorch/main/nightjar/f1.json");
+  message.key = taken_back_key(message.key);
   CHECK(object_name(config, message) == "v3/pytorch/pytorch/main/nightjar/f1.json");
 
   config.login_file = folder / "login";
