@@ -1,8 +1,16 @@
 #include <algorithm>
+#include <utility>
 
 #include "runner/machine/doctor_rules.hpp"
 
 namespace nightjar::runner {
+namespace {
+
+// Bytes a second, far above what reading the driver's counters moves, and a few thousandths of what
+// a link can.
+constexpr double idle_traffic = 100e6;
+
+}  // namespace
 
 void examine_gpu(const GpuState& gpu, Findings& out) {
   const std::string here = "GPU " + gpu.pci_bus + " (" + gpu.name + "): ";
@@ -45,6 +53,14 @@ void examine_gpu(const GpuState& gpu, Findings& out) {
     if (!process.name.empty()) others.push_back(process.name + " " + std::to_string(process.pid));
   out.judge(!others.empty(), here + "other processes: " + listed(others),
             "end them, or give this runner another device with CUDA_VISIBLE_DEVICES");
+  for (const auto& [link, traffic] :
+       {std::pair{"PCIe", gpu.pcie_traffic}, std::pair{"NVLink", gpu.nvlink_traffic}})
+    if (traffic)
+      out.judge(*traffic > idle_traffic,
+                here + "traffic over " + link + " while nothing of ours runs: " +
+                    decimals(*traffic / 1e6, 0, " MB/s"),
+                "something else uses the device, maybe in a container whose processes cannot be "
+                "seen from here: take whole devices");
   if (gpu.ecc_errors)
     out.judge(*gpu.ecc_errors > 0,
               here + "uncorrected memory errors: " + std::to_string(*gpu.ecc_errors),

@@ -8,6 +8,8 @@
 #include "storage/base/files.hpp"
 
 namespace nightjar::runner {
+constexpr long long least_counted_microseconds = 10'000;
+
 struct Nvml::Library : nvml::Functions {
   bool initialized = false;
   struct Found {
@@ -50,6 +52,47 @@ struct Nvml::Library : nvml::Functions {
     if (old_temperature && old_temperature(device, nvml::temperature_gpu, &old) == nvml::success)
       return old;
     return std::nullopt;
+  }
+
+  std::optional<double> pcie_traffic(nvml::Device device) const {
+    double sum = 0;
+    for (const int direction : {nvml::pcie_sent, nvml::pcie_received}) {
+      unsigned kilobytes = 0;
+      if (!pcie_throughput || pcie_throughput(device, direction, &kilobytes) != nvml::success)
+        return std::nullopt;
+      sum += 1e3 * kilobytes;
+    }
+    return sum;
+  }
+
+  struct Counted {
+    double bytes = 0;
+    long long at = 0;  // microseconds
+  };
+  std::optional<Counted> nvlink_counter(nvml::Device device) const {
+    std::array<nvml::FieldValue, 2> fields{};
+    fields[0].field = nvml::nvlink_sent;
+    fields[1].field = nvml::nvlink_received;
+    for (nvml::FieldValue& field : fields) field.scope = nvml::all_links;
+    if (!field_values || field_values(device, 2, fields.data()) != nvml::success)
+      return std::nullopt;
+    Counted out;
+    for (const nvml::FieldValue& field : fields) {
+      if (field.answer != nvml::success) return std::nullopt;
+      out.bytes += 1024. * static_cast<double>(field.value);
+      out.at = field.timestamp;
+    }
+    return out;
+  }
+
+  // PCIe is counted by the driver over 40 ms, NVLink from before to after that.
+  void read_traffic(nvml::Device device, GpuState& gpu) const {
+    const auto before = nvlink_counter(device);
+    gpu.pcie_traffic = pcie_traffic(device);
+    const auto after = before ? nvlink_counter(device) : std::nullopt;
+    if (after && after->at - before->at >= least_counted_microseconds)
+      gpu.nvlink_traffic =
+          (after->bytes - before->bytes) / (1e-6 * static_cast<double>(after->at - before->at));
   }
 
   std::vector<GpuProcess> processes_on(nvml::Device device) const {
@@ -134,6 +177,7 @@ std::vector<GpuState> Nvml::read() const {
     nvml::Memory memory{};
     if (lib.memory && lib.memory(device, &memory) == nvml::success)
       gpu.memory_bytes = static_cast<std::int64_t>(memory.total);
+    lib.read_traffic(device, gpu);
     unsigned parts = 0, later = 0;
     if (lib.mig && lib.mig(device, &parts, &later) == nvml::success)
       gpu.mig = parts == nvml::mig_enabled;

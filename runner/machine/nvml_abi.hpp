@@ -36,6 +36,20 @@ struct Memory {  // nvmlMemory_t, in bytes
   unsigned long long total, free, used;
 };
 
+// nvmlPcieUtilCounter_t
+constexpr int pcie_sent = 0, pcie_received = 1;
+
+// nvmlFieldValue_t. The fields that are used are counters since the driver was loaded, in KiB.
+struct FieldValue {
+  unsigned field;
+  unsigned scope;       // a link, or all
+  long long timestamp;  // microseconds since 1970
+  long long latency;
+  int type, answer;  // answer: of this field
+  unsigned long long value;
+};
+constexpr unsigned nvlink_sent = 138, nvlink_received = 139, all_links = ~0u;
+
 struct PciInfo {
   char bus_id_legacy[16];
   unsigned domain, bus, device, pci_device_id, pci_subsystem_id;

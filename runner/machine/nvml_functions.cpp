@@ -32,6 +32,8 @@ bool Functions::find_in(void* library) {
   find(memory, {"nvmlDeviceGetMemoryInfo"});
   find(mig, {"nvmlDeviceGetMigMode"});
   find(virtualization, {"nvmlDeviceGetVirtualizationMode"});
+  find(pcie_throughput, {"nvmlDeviceGetPcieThroughput"});
+  find(field_values, {"nvmlDeviceGetFieldValues"});
   find(processes,
        {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"});
   return init && shutdown && error_string && device_count && device_by_index;

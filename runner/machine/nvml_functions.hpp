@@ -26,6 +26,8 @@ struct Functions {
   int (*memory)(Device, Memory*) = nullptr;
   int (*mig)(Device, unsigned*, unsigned*) = nullptr;  // now, and after the next reset
   int (*virtualization)(Device, int*) = nullptr;
+  int (*pcie_throughput)(Device, int, unsigned*) = nullptr;  // kB/s, over 20 ms
+  int (*field_values)(Device, int, FieldValue*) = nullptr;
   int (*processes)(Device, unsigned*, ProcessInfo*) = nullptr;
 
   // False if what cannot be done without is not there.

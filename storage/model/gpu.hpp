@@ -31,6 +31,8 @@ struct GpuState {
   std::optional<std::int64_t> ecc_errors;  // uncorrected, since the driver was loaded
   std::optional<bool> persistence;
   std::optional<std::int64_t> memory_bytes;  // that the device has
+  // Bytes a second, in and out together, while no run of ours went on.
+  std::optional<double> pcie_traffic, nvlink_traffic;
   std::optional<bool> mig;     // it is cut into parts that share memory and buses (MIG)
   std::optional<bool> sliced;  // a hypervisor shares it among machines in time slices (vGPU)
   std::vector<ClockEvent> clock_events;  // seen since the state before, each once

@@ -9,8 +9,8 @@ using nlohmann::json;
 BOOST_DESCRIBE_STRUCT(GpuProcess, (), (pid, name, memory_bytes))
 BOOST_DESCRIBE_STRUCT(GpuState, (),
                       (name, uuid, pci_bus, driver, used, sm_mhz, memory_mhz, power_watts,
-                       temperature_celsius, ecc_errors, persistence, memory_bytes, mig, sliced,
-                       clock_events, others))
+                       temperature_celsius, ecc_errors, persistence, memory_bytes, pcie_traffic,
+                       nvlink_traffic, mig, sliced, clock_events, others))
 BOOST_DESCRIBE_STRUCT(MachineState, (), (load1, steal_share, frequency_mhz, extra, gpus))
 BOOST_DESCRIBE_STRUCT(OverlaySpec, (), (url, sha256, removed))
 BOOST_DESCRIBE_STRUCT(LockSpec, (), (url, sha256))
@@ -82,6 +82,8 @@ const Described<GpuState>& described(Parsed<GpuState>) {
       "What a GPU did, as NVIDIA's management library tells it; null: this device does not tell.",
       {{"used", "By workloads: the first that they see."},
        {"memory_bytes", "That the device has.", from_to(0, most_in_javascript), true},
+       {"pcie_traffic", "Bytes a second, in and out, while no run of ours went on.", {}, true},
+       {"nvlink_traffic", "Bytes a second, in and out, while no run of ours went on.", {}, true},
        {"mig", "It is cut into parts that share memory and buses.", {}, true},
        {"sliced", "A hypervisor shares it among machines in time slices.", {}, true},
        {"ecc_errors", "Uncorrected, since the driver was loaded.", from_to(0, most_in_javascript)},

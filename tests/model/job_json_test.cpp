@@ -53,6 +53,8 @@ GpuState sample_gpu() {
                {},
                {},
                {},
+               {},
+               {},
                {}};
   gpu.clock_events = {ClockEvent::gpu_idle, ClockEvent::hw_thermal_slowdown};
   gpu.others = {{4242, "python3", std::int64_t{1} << 30}};

@@ -27,6 +27,7 @@ Health healthy() {
   gpu.pci_bus = "00000000:3B:00.0";
   gpu.persistence = true;
   gpu.ecc_errors = 0;
+  gpu.pcie_traffic = gpu.nvlink_traffic = 1e6;
   gpu.temperature_celsius = 50;
   gpu.clock_events = {ClockEvent::applications_clocks_setting};
   health.state.gpus = {gpu};
@@ -84,6 +85,10 @@ const Harm all_harms[] = {
     {"H100): it is cut into parts", [](Health& h) { gpu_of(h).mig = true; }},
     {"H100): a hypervisor shares it in time slices", [](Health& h) { gpu_of(h).sliced = true; },
      FindingClass::not_mendable},
+    {"H100): traffic over PCIe while nothing of ours runs: 2500 MB/s",
+     [](Health& h) { gpu_of(h).pcie_traffic = 2.5e9; }},
+    {"H100): traffic over NVLink while nothing of ours runs: 900 MB/s",
+     [](Health& h) { gpu_of(h).nvlink_traffic = 9e8; }},
     {"uncorrected memory errors: 2", [](Health& h) { gpu_of(h).ecc_errors = 2; }},
     {"temperature: 84 °C", [](Health& h) { gpu_of(h).temperature_celsius = 84; }},
     {"GPU: the NVIDIA driver's library says: Driver Not Loaded",

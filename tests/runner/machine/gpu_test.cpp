@@ -30,7 +30,7 @@ struct Machine {
 
 const char* two_devices = R"(driver 580.65.06
 gpu name=B200 uuid=GPU-22 bus=00000000:AF:00.0 sm=1965 virtual=2 events=0x8
-gpu name=H100 uuid=GPU-11 bus=00000000:3B:00.0 sm=1980 memory=2619 total=85899345920 mig=1 virtual=1 power=310500 celsius=64 ecc=3 persistence=1 events=0x1,0x44,0x1 processes=1:1073741824,4000000:18446744073709551615
+gpu name=H100 uuid=GPU-11 bus=00000000:3B:00.0 sm=1980 memory=2619 total=85899345920 mig=1 virtual=1 power=310500 celsius=64 ecc=3 persistence=1 pcie=1200:800 nvlink=2048:1024 events=0x1,0x44,0x1 processes=1:1073741824,4000000:18446744073709551615
 )";
 
 }  // namespace
@@ -51,6 +51,9 @@ TEST_CASE("A GPU's state is what the driver's library tells, in the order of the
   CHECK((gpus[0].memory_bytes == 80ll << 30 && gpus[0].mig == true && gpus[0].sliced == false));
   CHECK((gpus[1].memory_bytes == std::nullopt && gpus[1].mig == std::nullopt));
   CHECK(gpus[1].sliced == true);
+  CHECK(gpus[0].pcie_traffic == 2e6);
+  CHECK(gpus[0].nvlink_traffic.value() == Approx(3072 * 1024).epsilon(.05));
+  CHECK((gpus[1].pcie_traffic == std::nullopt && gpus[1].nvlink_traffic == std::nullopt));
   REQUIRE(gpus[0].others.size() == 2);
   CHECK(gpus[0].others[0].memory_bytes == 1 << 30);
   CHECK_FALSE(gpus[0].others[0].name.empty());

@@ -28,6 +28,13 @@ static_assert(ours::volatile_ecc == NVML_VOLATILE_ECC);
 static_assert(ours::name_bytes >= NVML_DEVICE_NAME_V2_BUFFER_SIZE);
 static_assert(ours::uuid_bytes >= NVML_DEVICE_UUID_V2_BUFFER_SIZE);
 static_assert(ours::driver_bytes >= NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE);
+static_assert(ours::pcie_sent == NVML_PCIE_UTIL_TX_BYTES);
+static_assert(ours::pcie_received == NVML_PCIE_UTIL_RX_BYTES);
+static_assert(ours::nvlink_sent == NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX);
+static_assert(ours::nvlink_received == NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX);
+static_assert(sizeof(ours::FieldValue) == sizeof(nvmlFieldValue_t));
+static_assert(offsetof(ours::FieldValue, answer) == offsetof(nvmlFieldValue_t, nvmlReturn));
+static_assert(offsetof(ours::FieldValue, value) == offsetof(nvmlFieldValue_t, value));
 static_assert(sizeof(int) == sizeof(nvmlReturn_t) && sizeof(int) == sizeof(nvmlEnableState_t));
 #if NVML_API_VERSION >= 13
 static_assert(ours::argument_version_mismatch == NVML_ERROR_ARGUMENT_VERSION_MISMATCH);

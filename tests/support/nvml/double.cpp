@@ -7,15 +7,19 @@
 //   ecc=0
 //       total=85899345920 mig=0 virtual=0 persistence=1 events=0x1,0x40 processes=4242:1073741824
 //
-// on one line a GPU. A value that is not there is not supported by that device; of `events` each
+//       pcie=1200:800 nvlink=2048:1024
+//
+// on one line a GPU. `pcie`: kB/s sent and received, which takes 20 ms each. `nvlink`: KiB/s. A value that is not there is not supported by that device; of `events` each
 // reading takes the next, and the last stays. `init=9` on a line of its own: nvmlInit_v2 answers
 // that.
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "runner/machine/nvml_abi.hpp"
@@ -23,7 +27,7 @@
 using namespace nightjar::runner::nvml;
 
 static_assert(sizeof(Memory) == 24 && sizeof(ProcessInfo) == 24 && sizeof(PciInfo) == 68 &&
-              sizeof(Temperature) == 12);
+              sizeof(Temperature) == 12 && sizeof(FieldValue) == 40);
 
 namespace {
 
@@ -191,6 +195,36 @@ int nvmlDeviceGetMigMode(Device device, unsigned* now, unsigned* later) {
 
 int nvmlDeviceGetVirtualizationMode(Device device, int* out) {
   return number(device, "virtual", out);
+}
+
+int nvmlDeviceGetPcieThroughput(Device device, int counter, unsigned* out) {
+  if (counter != pcie_sent && counter != pcie_received) return invalid_argument;
+  std::string text;
+  if (const int answer = find(device, out, "pcie", text); answer != success) return answer;
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  *out = static_cast<unsigned>(std::stoul(text.substr(counter == pcie_sent ? 0 : text.find(':') + 1)));
+  return success;
+}
+
+int nvmlDeviceGetFieldValues(Device device, int count, FieldValue* values) {
+  if (count <= 0) return invalid_argument;
+  std::string text;
+  const int answer = find(device, values, "nvlink", text);
+  if (answer == uninitialized || answer == invalid_argument) return answer;
+  const auto now = std::chrono::duration_cast<std::chrono::microseconds>(
+                       std::chrono::system_clock::now().time_since_epoch())
+                       .count();
+  for (int i = 0; i < count; ++i) {
+    FieldValue& one = values[i];
+    const bool known = (one.field == nvlink_sent || one.field == nvlink_received) &&
+                       one.scope == all_links && answer == success;
+    one.answer = known ? success : not_supported;
+    if (!known) continue;
+    const auto rate = std::stoull(text.substr(one.field == nvlink_sent ? 0 : text.find(':') + 1));
+    one.timestamp = now;
+    one.value = static_cast<unsigned long long>(now) * rate / 1'000'000;
+  }
+  return success;
 }
 
 int nvmlDeviceGetComputeRunningProcesses_v2(Device device, unsigned* count, ProcessInfo* out) {
