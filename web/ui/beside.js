@@ -75,7 +75,8 @@ function machinesSection(page, { classes, first, other, both }, query) {
         "95 % interval. Above 1.00× the second is faster.",
         apart > 0 && ` ${count(apart, "workload")} had no nightly of one date.`),
       longTable(null, [whole("workload", (r) => workload(r.workload, `#/series/${r.first.series}`)),
-        number("machine", (r) => timeOf(r, "first")), number("beside", (r) => timeOf(r, "other")),
+        number(className(classes, first), (r) => timeOf(r, "first")),
+        number(className(classes, other), (r) => timeOf(r, "other")),
         number("ratio", ratioWithin)], rows)],
     leftOut("machines", otherRows(both.items), []));
 }

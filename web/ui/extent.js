@@ -2,20 +2,22 @@
 // got worse with findings that joined it.
 
 import { get } from "./api.js";
-import { el, failure, fold, longTable, note, number, section, version, whole } from "./dom.js";
-import { workload } from "./parts.js";
+import { column, el, failure, fold, longTable, note, number, section, version,
+  whole } from "./dom.js";
+import { className, workload } from "./parts.js";
 import { change, count, metricName } from "./words.js";
 
-const columns = [
+const columnsOf = (known) => [
   whole("series", (s) => workload(s.workload, `#/series/${s.series}`)),
-  number("class", (s) => s.machine),
+  column("machine", (s) => className(known, s.machine)),
   number("that night", (s) => change(s.ratio))];
 
-const beside = ({ beside: all }) => all.filter((b) => b.worse.length > 0).map((b) => longTable([
+const beside = ({ beside: all }, columns) => all.filter((b) =>
+  b.worse.length > 0).map((b) => longTable([
   `Worse, too, in ${metricName(b.metric)} with `, version(b.version),
   ", where this cause was found again, and not measured side by side"], columns, b.worse));
 
-function ownNight(found) {
+function ownNight(found, columns) {
   const { worse, not_seen: rest } = found;
   if (worse.length + rest.length + found.unclear === 0) {
     return [note("The night measured no other series of this metric.")];
@@ -31,10 +33,11 @@ function ownNight(found) {
 }
 
 /** A section that fills itself: the answer may take the service longer than a page should. */
-export function extent(r) {
+export function extent(r, known) {
+  const columns = columnsOf(known);
   const place = el("div", { class: "later" });
   get(`regressions/${r.id}/extent`).then((found) => place.replaceChildren(
-    ...ownNight(found), ...beside(found)),
+    ...ownNight(found, columns), ...beside(found, columns)),
     (error) => place.replaceChildren(failure("Cannot be told.", error)));
   return section("Where it was looked for and not seen", place);
 }

@@ -11,12 +11,21 @@ const pageHits = (text) => [...document.querySelectorAll("nav a:not([hidden])")]
   a.textContent.toLowerCase().startsWith(text.toLowerCase())).map((a) => ({ kind: "page",
   href: a.hash, name: a.textContent }));
 
+const nightHits = (text) => (/^night [1-9]\d{0,8}$/i.test(text)
+  ? [{ href: `#/nights?night=${text.slice(6)}`, kind: "night", name: text.slice(6) }] : []);
+
+/** The first word is of the workload; others may be of its metric, its machine or its tags. */
 async function seriesHits(text) {
-  const query = new URLSearchParams({ workload: globOf(text), limit: String(most) });
+  const [first, ...rest] = text.toLowerCase().split(/\s+/);
+  const limit = rest.length > 0 ? 500 : most;
+  const query = new URLSearchParams({ workload: globOf(first), limit: String(limit) });
   const [{ items }, classes] = await Promise.all([get(`series?${query}`), machines()]);
-  return items.map((s) => ({ href: `#/series/${s.id}`, kind: "series",
+  const found = items.map((s) => ({ href: `#/series/${s.id}`, kind: "series",
     name: `${workloadName(s.workload_name)} ${metricName(s.metric)}`,
-    more: [className(classes, s.machine), ...tagsOf(s.workload_name)].join(" ") }));
+    more: [className(classes, s.machine), ...tagsOf(s.workload_name)].join(" "),
+    whole: `${s.workload_name} ${s.metric}`.toLowerCase() }));
+  return found.filter((hit) => rest.every((word) =>
+    `${hit.name} ${hit.more} ${hit.whole}`.toLowerCase().includes(word)));
 }
 
 async function regressionHits(text) {
@@ -66,7 +75,8 @@ async function runnerHits(text) {
 
 async function hits(text) {
   if (text === "") return pageHits("");
-  const found = await Promise.allSettled([pageHits(text), commitHits(text), regressionHits(text),
+  const found = await Promise.allSettled([pageHits(text), nightHits(text), commitHits(text),
+    regressionHits(text),
     runnerHits(text), buildHits(text), seriesHits(text)]);
   return found.flatMap((f) => f.value ?? []).slice(0, most);
 }

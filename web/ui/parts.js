@@ -64,7 +64,8 @@ export function culprit(r) {
     const more = r.culprit.commits.length - 1;
     return [namedCommit(r.culprit.commit_details[0]), more > 0 && ` or ${more} next`];
   }
-  return r.range ? `within ${count(r.range.commits.length, "commit")}` : "–";
+  return r.range ? link(`#/regressions/${r.id}`,
+    `one of ${count(r.range.commits.length, "commit")}`) : "–";
 }
 
 /** What happened since when, in a sentence. */
@@ -136,6 +137,10 @@ export const regressionColumns = [
   tight("changed", (r) => when(r.updated_at)),
 ];
 
+/** The same with the time at which each was seen, by which the list is in order. */
+export const seenColumns = [...regressionColumns.slice(0, -1), tight("seen", (r) =>
+  when(r.opened_at))];
+
 /** Minutes that a search probably still needs; null: nobody can say. */
 export const minutesToGo = (b) => (b.state === "open" && b.expected_runs >= 1 && b.own_runs > 0
   ? Math.max(1, Math.ceil(b.expected_runs * b.spent_seconds / b.own_runs / 60)) : null);
@@ -143,14 +148,14 @@ export const minutesToGo = (b) => (b.state === "open" && b.expected_runs >= 1 &&
 function toGo(b) {
   if (b.state !== "open" || b.expected_runs < 1) return "";
   const minutes = minutesToGo(b);
-  return `, some ${Math.round(b.expected_runs)} to go${
+  return `, about ${count(Math.round(b.expected_runs), "run")} to go${
     minutes ? ` (about ${minutes} min, a rough guess)` : ""}`;
 }
 
 /** How far a search is, in a sentence. */
 export const progress = (b) => el("p", {}, workload(b.workload, `#/series/${b.series}`),
-  ` ${metricName(b.metric)}: ${count(b.commit_count - 1, "commit")}, `,
-  `${b.tested_commits} measured (the ends included), ${b.untestable_commits} not measurable, `,
+  ` ${metricName(b.metric)}: ${count(b.commit_count, "commit")} with both ends, `,
+  `${b.tested_commits} measured, ${b.untestable_commits} not measurable, `,
   `${b.runs} runs in ${count(b.session_count, "session")}`,
   b.builds_under_way > 0 ? `, ${count(b.builds_under_way, "wheel")} being built` : "",
   toGo(b), ", begun ", when(b.started_at));

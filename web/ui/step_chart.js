@@ -118,9 +118,10 @@ function describe(bisection, levels, cells, i) {
       : level ? [i === 0 ? `the level of ${ends.reference}` : [strong(change(level.ratio)),
         ` (${interval(level.low, level.high)}) against ${ends.reference}`],
       `, ${count(level.runs, "run")}`] : "not measured",
-    cell && ["; the step is here with probability ", el("strong", {},
-      probability(cell.probability)),
-    cell.last > cell.first && ` (it and ${count(cell.last - cell.first, "neighbour")})`]];
+    cell && [cell.last === cell.first ? "; the step is here with probability "
+      : `; the step is at one of ${count(cell.last - cell.first + 1, "commit")
+      }, of which this is one, with probability `,
+    el("strong", {}, probability(cell.probability))]];
 }
 
 const keyOfChart = ({ shade }) => chartKey([

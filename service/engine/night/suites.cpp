@@ -204,16 +204,20 @@ std::string unsigned_percent(double share) {
 std::string allowed_text(const bisect::MeanVerdict& verdict) {
   if (!verdict.allowed) return "too few nights are known for a verdict";
   const std::string text = "up to " + unsigned_percent(*verdict.allowed) + " is no change";
-  return verdict.compared < bisect::enough_members ? text + ", and so few have no verdict" : text;
+  return verdict.compared >= bisect::enough_members
+             ? text
+             : text + "; means over fewer than " + std::to_string(bisect::enough_members) +
+                   " such members are not judged";
 }
 
 // "37 members that were there before are -5.1 % (-6.0 % to -4.2 %) against their level; ..."
 std::string compared_text(const bisect::MeanVerdict& verdict) {
   if (!verdict.change) return "no member was there before";
   const bisect::Ratio& moved = *verdict.change;
-  return std::to_string(verdict.compared) +
-         (verdict.compared == 1 ? " member that was there before is "
-                                : " members that were there before are ") +
+  if (verdict.compared == 1)
+    return "1 member that was there before is " + change(moved.ratio) + " against its level; " +
+           allowed_text(verdict);
+  return std::to_string(verdict.compared) + " members that were there before are " +
          change(moved.ratio) + " (" + change_interval(moved.low, moved.high) +
          ") against their level; " + allowed_text(verdict);
 }

@@ -3,7 +3,7 @@
 import { all, wordsOf } from "../api.js";
 import { column, el, lead, link, longTable, note, number, section, tight, when,
   whole } from "../dom.js";
-import { addressWith, andMore, changeOf, chooser, madeBetter, regressionColumns, regressionLink,
+import { addressWith, andMore, changeOf, chooser, madeBetter, regressionLink, seenColumns,
   workload } from "../parts.js";
 import { median } from "../statistics.js";
 import { count, metricName, quantity, shortVersion, span } from "../words.js";
@@ -90,13 +90,13 @@ export const page = {
         [["", "all"], ...domains.map((name) => [name, name])], query),
       chooser("changes", "author", "culprit by",
         [["", "anybody"], ...authors.map((name) => [name, name])], query)),
-      lead(count(counted.length, "regression"), repaired > 0 && `, ${repaired} of them repaired`,
+      lead(count(counted.length, "regression"), repaired > 0 && `, ${repaired} of them over`,
         `; ${count(better.length - repairs, "improvement")}`, better.length > repairs && ` in ${
           count(improvements.filter((i) => !i.repairs).length, "series", "series")}`,
-        `, and ${count(repairs, "repair")}`),
+        `, and ${count(repairs, "repair")} of a series or more`),
       times(regressions, new Map(searches.map((b) => [b.id, b])))),
     section("Worse", shown.length === 0 ? note("Nothing in this time.")
-      : longTable(null, regressionColumns, shown),
+      : longTable(null, seenColumns, shown),
     (rest > 0 || every) && note(link(
       addressWith("changes", query, { days, all: every ? null : "yes" }),
       every ? "Only those that are counted" : rest === 1

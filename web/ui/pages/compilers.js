@@ -80,7 +80,7 @@ function summaryOf(name, suites) {
   const moved = (tone) => suites.filter((s) => s.newest.speedup
     && toneOf(s.newest.speedup) === tone).length;
   return [strong(name), `: ${count(new Set(suites.map((s) => nameOf(s.newest))).size,
-    "suite")}`, means.length > 0
+    "suite and task", "suites and tasks")}`, means.length > 0
     && `, ${times(means[0])}${means.length > 1 ? ` to ${times(means.at(-1))}` : ""}`,
   ["worse", "better"].map((tone) => moved(tone) > 0 && [", ", el("span", { class: tone },
     `${moved(tone)} ${tone}`)])];

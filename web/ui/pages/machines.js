@@ -43,9 +43,9 @@ const calibrationColumns = [
   column("metric", (c) => metricName(c.metric)),
   number("noise of a run", (c) => percent(c.noise)),
   number("smallest seen", (c) => percent(c.smallest_seen)),
-  number("false alarms", (c) => share(c.same_build)),
+  number("same build called worse", (c) => share(c.same_build)),
   number("planted and seen", (c) => c.planted.map((p) => [
-    `${percent(p.planted)}: `, share(p), " "]))];
+    `${percent(p.change)}: `, share(p), " "]))];
 
 /** One line for each time at which facts changed: "2026-11-20: kernel 6.1 → 6.8". */
 function changes(machine) {
@@ -74,7 +74,8 @@ function classSection(machine, runners, calibration, trust) {
 
 const spentOn = (unit, { minutes, named, minutes_per_finding: each }) => minutes > 0
   && ` ${quantity(minutes, unit)}${named === 0 ? ", and no commit was named."
-    : `, ${quantity(each, unit)} for each of ${count(named, "finding")} whose commit is named.`}`;
+    : named === 1 ? ", and one finding's commit is named."
+      : `, ${quantity(each, unit)} for each of ${named} findings whose commit is named.`}`;
 
 /** "In 30 days sessions took 412 GPU-minutes, 137 for each of 3 findings whose commit is named." */
 const costLine = ({ nights, with_gpu: gpu, without_gpu: other }) => nights > 0

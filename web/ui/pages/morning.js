@@ -31,7 +31,8 @@ function summary({ changed, improvements, nights, since }) {
   return lead(fresh.length === 0 ? "Nothing new broke"
     : [strong(count(fresh.length, "new regression")),
       blamed.length > 0 ? ` (${blamed.length} with a culprit)` : ""],
-  ` in the last ${duration(since, new Date())}`, better > 0
+  localStorage.getItem(lookedName) ? ` since you looked (${duration(since, new Date())} ago)`
+    : ` in the last ${newDays} days`, better > 0
     ? `; something got better in ${count(better, "night")}` : "",
   last ? [". The newest night measured ", version(last.build.version), " and is ",
     state(last.state), last.finished_at ? ` (${duration(last.started_at, last.finished_at)})` : "",
@@ -46,7 +47,8 @@ function news(data) {
     localStorage.setItem(lookedName, new Date().toISOString());
     seen.replaceWith(el("span", { class: "soft", role: "status" }, "Marked as seen."));
   } }, "Mark as seen");
-  return section("New since you looked", summary(data),
+  return section(localStorage.getItem(lookedName) ? "New since you looked" : "New",
+    summary(data),
     fresh.length > 0 && table(null, regressionColumns, fresh),
     moved.length > 0 && table(`${count(moved.length, "older regression")} of which something `
       + "changed", regressionColumns, moved),
@@ -79,7 +81,8 @@ more > 0 && note(`${count(more, "more search", "more searches")}.`));
 
 function forPeople({ cases, failed }) {
   if (cases.length + failed.length === 0) return note("Nothing waits for you.");
-  return [cases.length > 0 && longTable(null, regressionColumns, cases),
+  return [cases.length > 0 && [note("Each says why it waits. What a person can do is at its end."),
+    longTable(null, regressionColumns, cases)],
     failed.map((m) => el("p", { class: "error" },
       `A message to ${receivers[m.kind] ?? "the tracker"} failed: ${m.error ?? ""} `,
       m.regression !== null && regressionLink(m.regression)))];

@@ -2,10 +2,10 @@
 // of a session was.
 
 import { all, get, list } from "../api.js";
-import { still } from "../chart.js";
+import { chartKey, sample, still } from "../chart.js";
 import { column, lead, link, longTable, note, number, rule, section, state, strong, svg, table,
   tight, version, when, whole, written } from "../dom.js";
-import { chooser, className, valuesOf } from "../parts.js";
+import { chooser, className, regressionLink, valuesOf } from "../parts.js";
 import { changedFacts, sessionSection } from "../session.js";
 import { count, duration, span } from "../words.js";
 
@@ -17,11 +17,22 @@ const ended = (j) => j.stored_at ?? (j.state === "leased" || j.state === "queued
 
 const tone = (j) => (j.void || j.state === "failed" ? "void" : j.kind);
 
+/** "06:00", and the day at midnight. */
+const hourOf = (at) => {
+  const text = new Date(at).toISOString();
+  return text.slice(11, 16) === "00:00" ? text.slice(5, 10) : text.slice(11, 16);
+};
+
+/** The colours of the sessions that are drawn. */
+const keyOf = (jobs) => chartKey([...new Set(jobs.map(tone))].map((name) => [
+  sample(svg("rect", { class: `session ${name}`, x: 2, width: 20, height: 12, rx: 2 })),
+  name === "void" ? "does not count" : name]));
+
 function hours(from, to, x) {
   const step = Math.max(1, Math.ceil((to - from) / 3600000 / 8)) * 3600000, nodes = [];
   for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
     nodes.push(rule("axis", x(at), x(at), 0, "100%"),
-      written(x(at) + 3, 11, new Date(at).toISOString().slice(11, 16)));
+      written(x(at) + 3, 11, hourOf(at)));
   }
   return nodes;
 }
@@ -36,13 +47,14 @@ function timeline(jobs, runners) {
   const to = Math.max(...drawn.map((j) => Date.parse(ended(j))), from + 60000);
   const x = (at) => left + (width - left - 8) * (at - from) / (to - from);
   const height = 20 + by.size * row;
-  return still(width, height, `Sessions of ${count(by.size, "runner")}, UTC; listed below`,
+  return [still(width, height, `Sessions of ${count(by.size, "runner")}, UTC; listed below`,
   hours(from, to, x), [...by].toSorted().map(([runner, some], i) => [
     written(0, 20 + row * i + 15, runnerName(runners, runner)),
     some.map((j) => svg("rect", { class: `session ${tone(j)}`, x: x(Date.parse(j.created_at)),
       width: Math.max(3, x(Date.parse(ended(j))) - x(Date.parse(j.created_at)) - 1),
       y: 20 + row * i + 3, height: row - 6, rx: 2 }, svg("title", {},
-      `job ${j.id}, ${j.kind}, ${j.state}${j.void ? `, void: ${j.void}` : ""}`)))]));
+      `job ${j.id}, ${j.kind}, ${j.state}${j.void ? `, void: ${j.void}` : ""}`)))])), keyOf(drawn),
+  note("Times are UTC, from when a session was asked for to its result.")];
 }
 
 const jobColumns = (runners, variants) => [
@@ -87,7 +99,7 @@ function summary(night, jobs) {
       "session")} (${span(spent)} of waiting and measuring), `, voids.length > 0
       ? strong(`${voids.length} void`) : "none void", ", ",
     count(night.regressions.length, "finding")] : night.reason,
-  night.regressions.map((id) => [" ", link(`#/regressions/${id}`, `#${id}`)]));
+  night.regressions.map((id) => [" ", regressionLink(id)]));
 }
 
 const titleOf = (night) =>

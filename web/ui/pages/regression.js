@@ -1,11 +1,11 @@
 // Regression: is this accusation right? The picture first, then what it rests on.
 
-import { get, list, machines } from "../api.js";
+import { all, get, list, machines } from "../api.js";
 import { column, copyable, el, failure, fold, link, longTable, note, number, saveText, section,
   state, table, version, when, whole } from "../dom.js";
 import { extent } from "../extent.js";
-import { changeWithin, className, effectWords, factsOf, issue, leadOf, progress, verdict, workload,
-} from "../parts.js";
+import { changeWithin, className, effectWords, factsOf, issue, leadOf, madeBetter, progress,
+  verdict, workload } from "../parts.js";
 import { profileDifference } from "../profile_difference.js";
 import { runsChart } from "../runs_chart.js";
 import { seriesHistory } from "../series_history.js";
@@ -13,7 +13,7 @@ import { seriesPlot } from "../series_plot.js";
 import { stepChart } from "../step_chart.js";
 import { triage } from "../triage.js";
 import { takenUpAgain } from "../widening.js";
-import { change, duration, interval, metricName, probability, quantity } from "../words.js";
+import { change, count, duration, interval, metricName, probability, quantity } from "../words.js";
 
 const ofStage = (r, stage) => r.changes.map((c) => c.evidence).filter((e) => e.stage === stage)
   .at(-1);
@@ -52,18 +52,41 @@ function machineClasses(r, known) {
     + "largest change of the night's screening", classColumns, named));
 }
 
-function head(r) {
+/** What both builds side by side gave, where that took the first size back. */
+function takenBack(r) {
+  const confirmed = ofStage(r, "confirmation");
+  if (r.effect.source !== "screening" || !confirmed?.ratio) return "";
+  return `; not confirmed: ${change(confirmed.ratio)} (${
+    interval(confirmed.low, confirmed.high)}) with both builds side by side`;
+}
+
+/** Why it is as it is, where no commit is named. */
+const reason = (r) => !r.culprit && r.changes.at(-1)?.rule && [el("dt", {}, "Why"),
+  el("dd", {}, r.changes.at(-1).rule)];
+
+/** "2 of 3 series, since 2.14.0.dev20260820 by abc": what later nights gave back. */
+function repairedIn(r, repairs) {
+  const series = new Set(repairs.map((i) => i.series)).size;
+  const causes = repairs.find((i) => i.made_better.length > 0)?.made_better ?? [];
+  return [`${series} of ${count(r.series.length, "series", "series")}, since `,
+    version(repairs[0].build.version), causes.length > 0 && [" by ", madeBetter(causes)]];
+}
+
+function head(r, repairs) {
   return section(["Regression ", r.id, " ", state(r.state)],
     el("p", { class: "lead" }, verdict(r)),
     el("dl", { class: "facts" },
       el("dt", {}, "Size"), el("dd", { id: "size" }, changeWithin(leadOf(r)), ", ",
-        effectWords[r.effect.source]),
+        effectWords[r.effect.source], takenBack(r)),
+      reason(r),
       el("dt", {}, "Between"), el("dd", {}, version(r.good.version), " and ",
         version(r.bad.version), " ",
         link(`#/compare?good=${r.good.id}&bad=${r.bad.id}`, "compare the two builds")),
       el("dt", {}, "Issue"), el("dd", {}, issue(r)),
       r.merged_into && [el("dt", {}, "Same cause as"),
         el("dd", {}, link(`#/regressions/${r.merged_into}`, `regression ${r.merged_into}`))],
+      repairs.length > 0 && [el("dt", {}, "Back at its level"),
+        el("dd", {}, repairedIn(r, repairs))],
       el("dt", {}, "Seen"), el("dd", {}, when(r.opened_at), ", last change ", when(r.updated_at),
         ` (${duration(r.opened_at, r.updated_at)} later)`)));
 }
@@ -192,25 +215,28 @@ export const page = {
   async load(id) {
     const r = await get(`regressions/${id}`);
     const lead = r.series[0].series;
-    const [reports, bisection, known, profile, history] = await Promise.all([
+    const [reports, bisection, known, profile, history, better] = await Promise.all([
       list(`reports?regression=${id}`).catch(() => []),
       r.bisection ? get(`bisections/${r.bisection}`).catch(() => null) : null,
       machines(),
       get(`regressions/${id}/profile`).catch(() => null),
-      seriesHistory(lead).catch(() => null)]);
-    return { r, reports, bisection, known, profile, history };
+      seriesHistory(lead).catch(() => null),
+      all(`improvements?since=${r.opened_at}&machine=${r.machine}`, 5000).catch(() => [])]);
+    return { r, reports, bisection, known, profile, history,
+      repairs: better.filter((i) => i.repairs === r.id) };
   },
   view: (data) => {
-    const { r, reports, bisection, known, profile, history } = data;
+    const { r, reports, bisection, known, profile, repairs } = data;
     const machine = known.find((m) => m.id === r.machine);
-    return [head(r), picture(data, r), bisection && takenUpAgain(bisection), attribution(r),
+    return [head(r, repairs), picture(data, r), bisection && takenUpAgain(bisection),
+      attribution(r),
       distributions(r, r.series[0].unit),
       section("What it changed", table(r.effect.source === "screening"
         ? "In the night that suspected it" : "Each series with both builds side by side", columns,
       r.series)), machineClasses(r, known),
       profileDifference(profile),
       bisection && around(history, r),
-      extent(r), trust(r, reports), historyOf(r, reports),
+      extent(r, known), trust(r, reports), historyOf(r, reports),
       machine && section("Measured on", factsOf(machine)), triage(r, bisection)];
   },
   news: (before, now) => (before.r.state !== now.r.state

@@ -123,7 +123,7 @@ export const page = {
       summary: (model, rows) => summaryOf(model, rows, backends, failed),
       columns: () => columns(backends, failed, classes) })),
     byBatch.length > 0 && section("Time against eager",
-      el("h3", {}, "By batch, geometric mean over its models"),
+      el("h3", {}, "By batch, geometric mean over what ran both ways (how many)"),
       changeBars("By batch", byBatch), el("h3", {}, "By device"),
       changeBars("By device", byDevice))];
   },
