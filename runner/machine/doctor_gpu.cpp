@@ -57,8 +57,8 @@ void examine_gpu(const GpuState& gpu, Findings& out) {
        {std::pair{"PCIe", gpu.pcie_traffic}, std::pair{"NVLink", gpu.nvlink_traffic}})
     if (traffic)
       out.judge(*traffic > idle_traffic,
-                here + "traffic over " + link + " while nothing of ours runs: " +
-                    decimals(*traffic / 1e6, 0, " MB/s"),
+                here + "traffic over " + link +
+                    " while nothing of ours runs: " + decimals(*traffic / 1e6, 0, " MB/s"),
                 "something else uses the device, maybe in a container whose processes cannot be "
                 "seen from here: take whole devices");
   if (gpu.ecc_errors)

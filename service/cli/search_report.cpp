@@ -79,7 +79,8 @@ json merges_json(const std::vector<MergeFinding>& merges) {
   json list = json::array();
   for (const MergeFinding& one : merges) {
     json branches = json::array();
-    for (const SearchReport& branch : one.branches) branches.push_back(object_without_merges(branch));
+    for (const SearchReport& branch : one.branches)
+      branches.push_back(object_without_merges(branch));
     list.push_back({{"merge", one.merge},
                     {"blamed", blamed_word(one.blamed)},
                     {"reason", one.reason},

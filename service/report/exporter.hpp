@@ -18,11 +18,12 @@ namespace nightjar::service {
 // `extra_info`. A series whose workload has no name of ours is left out.
 std::string verdict_records(const ReportInput& issue, const ExportConfig& config, Time now);
 
-// The same records where the verdict no longer holds: `verdict` is "taken back", and `why` says why.
+// The same records where the verdict no longer holds: `verdict` is "taken back", and `why` says
+// why.
 std::string taken_back(const std::string& records, const std::string& why, Time now);
 
-// The name of a verdict's object. The same verdict is written there again, if at all, and so is that
-// it was taken back.
+// The name of a verdict's object. The same verdict is written there again, if at all, and so is
+// that it was taken back.
 std::string object_name(const ExportConfig& config, const OutboxMessage& message);
 
 // The webhook's address, which is a secret. Throws std::runtime_error with the file if it holds

@@ -123,6 +123,9 @@ def test_an_issue_and_a_commit_are_found_however_old_they_are(browser, two_years
                    if not c["runs"] and c["subject"]
                    and not asked(two_years, f"builds?commit={c['sha']}")["items"])
     look_for(unbuilt["sha"][:8], unbuilt["subject"])
+    look_for("night 7", "night 7")
+    named = asked(two_years, "series?limit=1&metric=peak_cpu_memory")["items"][0]
+    look_for(named["workload_name"].split("/")[1] + " peak cpu", "peak CPU memory")
 
 
 def test_a_search_for_a_series_is_in_the_address(browser, history):
@@ -414,7 +417,7 @@ def test_what_got_worse_with_a_finding_that_joined_is_told(browser, history, add
         const { extent } = await import("/extent.js");
         const asked = window.fetch;
         window.fetch = async () => new Response(JSON.stringify(answer));
-        const section = extent({ id: arguments[0] });
+        const section = extent({ id: arguments[0] }, []);
         for (let i = 0; i < 200 && section.querySelector(".later:empty"); ++i) {
           await new Promise((resolve) => setTimeout(resolve, 10));
         }
@@ -603,6 +606,12 @@ def test_an_improvement_that_is_a_repair_says_of_which_regression(browser, histo
         "main section:nth-of-type(3) td[data-name=what] a")].map((one) => one.hash)""")
     assert sorted(rows) == sorted(set(rows))  # one row a regression
     assert rows and {row.split("/")[-1] for row in rows} <= repaired
+    [one] = [row for row in rows if row == max(rows)]
+    visit(browser, history, one.removeprefix("#/"))
+    [back] = browser.run("""return [...document.querySelectorAll("main dl.facts dt")]
+        .filter((name) => name.textContent === "Back at its level")
+        .map((name) => name.nextSibling.textContent)""")
+    assert re.match(r"[1-9]\d* of [1-9]\d* series, since \S+", back)
     # Builds of another project may have no date: they are named by their versions.
     builds = browser.run("""
         const { page } = await import("/pages/changes.js");
@@ -802,6 +811,9 @@ def test_machines_say_how_often_verdicts_were_right(browser, history):
         assert browser.run("await new Promise(requestAnimationFrame);"
                            "return document.documentElement.scrollWidth") <= width
     browser.run("document.querySelectorAll('details').forEach((fold) => { fold.open = false; })")
+    planted = browser.run("""return [...document.querySelectorAll(
+        "td[data-name='planted and seen'] div div")].map((one) => one.textContent)""")
+    assert planted and all(re.match(r"\d+\.\d\u00a0%: ", one) for one in planted)
     drawn = browser.run("return document.querySelectorAll('main .chart circle.point').length")
     assert drawn == len(bins)
     assert "a person said the cause: Not measured yet" in browser.run(

@@ -20,9 +20,9 @@ struct PowerCap {
   int void_nights = 0;  // before this one, in a row
 };
 
-// The sessions of a machine class that a later one is held to: the usable ones of `checks`, which are
-// in their order. Three void ones in a row that agree are no accident: the machine has another level
-// now, and its history begins with them. Pure.
+// The sessions of a machine class that a later one is held to: the usable ones of `checks`, which
+// are in their order. Three void ones in a row that agree are no accident: the machine has another
+// level now, and its history begins with them. Pure.
 std::vector<SessionCheck> usable_history(const std::vector<SessionCheck>& checks);
 
 // `history`: usable sessions before it on the same machine class. Pure.

@@ -75,7 +75,8 @@ TEST_CASE("Dismissing a regression takes back what the export was given of it") 
   verdict.regression = day.regression.id;
   verdict.kind = OutboxKind::verdict;
   verdict.title = "dlrm got slower";
-  verdict.body = R"({"metric": {"name": "latency", "extra_info": {"verdict": "worse"}}})" "\n";
+  verdict.body = R"({"metric": {"name": "latency", "extra_info": {"verdict": "worse"}}})"
+                 "\n";
   storage::add_message(storage::Autocommit(world.db), verdict);
   REQUIRE(world.post(path_of(day, "/dismiss"), {{"reason", "noise"}}, "admin").status == 200);
   const auto newest = world.get("/api/v1/reports").json["items"].at(0);

@@ -23,8 +23,8 @@ WAY = {
     "inconclusive": ["suspected", "confirmed", "bisecting"],
     "reported": ["suspected", "confirmed", "bisecting", "blamed"],
     "recovered": ["suspected", "confirmed", "bisecting", "blamed", "reported"]}
-WHY = {"unconfirmed": "could not be confirmed: two sessions were void; that was the third time: compare the "
-                      "two builds by hand",
+WHY = {"unconfirmed": "could not be confirmed: two sessions were void; that was the third time: "
+                      "compare the two builds by hand",
        "recovered": "three nights in a row were back at the level before",
        "merged": "the same commit as an earlier regression",
        "reported": "an issue was opened", "bisecting": "searching the commits of the day"}

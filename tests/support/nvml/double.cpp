@@ -6,12 +6,11 @@
 //   gpu name=H100 uuid=GPU-0a bus=00000000:3B:00.0 sm=1980 memory=2619 power=310500 celsius=64
 //   ecc=0
 //       total=85899345920 mig=0 virtual=0 persistence=1 events=0x1,0x40 processes=4242:1073741824
-//
 //       pcie=1200:800 nvlink=2048:1024
 //
-// on one line a GPU. `pcie`: kB/s sent and received, which takes 20 ms each. `nvlink`: KiB/s. A value that is not there is not supported by that device; of `events` each
-// reading takes the next, and the last stays. `init=9` on a line of its own: nvmlInit_v2 answers
-// that.
+// on one line a GPU. A value that is not there is not supported by that device; of `events` each
+// reading takes the next, and the last stays. `pcie`: kB/s sent and received, each of which takes
+// 20 ms to read. `nvlink`: KiB/s. `init=9` on a line of its own: nvmlInit_v2 answers that.
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -202,7 +201,8 @@ int nvmlDeviceGetPcieThroughput(Device device, int counter, unsigned* out) {
   std::string text;
   if (const int answer = find(device, out, "pcie", text); answer != success) return answer;
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  *out = static_cast<unsigned>(std::stoul(text.substr(counter == pcie_sent ? 0 : text.find(':') + 1)));
+  *out =
+      static_cast<unsigned>(std::stoul(text.substr(counter == pcie_sent ? 0 : text.find(':') + 1)));
   return success;
 }
 

@@ -44,8 +44,8 @@ const calibrationColumns = [
   number("noise of a run", (c) => percent(c.noise)),
   number("smallest seen", (c) => percent(c.smallest_seen)),
   number("same build called worse", (c) => share(c.same_build)),
-  number("planted and seen", (c) => c.planted.map((p) => [
-    `${percent(p.change)}: `, share(p), " "]))];
+  column("planted and seen", (c) => c.planted.map((p) =>
+    el("div", {}, `${percent(p.change)}: `, share(p))))];
 
 /** One line for each time at which facts changed: "2026-11-20: kernel 6.1 → 6.8". */
 function changes(machine) {

@@ -124,8 +124,7 @@ TEST_CASE("A session on a GPU is void when one of the control's kernels was off"
 TEST_CASE("Void sessions that agree, each gauge as it repeats, are a new level of the machine") {
   const auto history_with = [](double last_bandwidth, double last_launch) {
     std::vector<SessionCheck> checks(8, {.control = 1, .gpu = GpuControl{.010, .020, 5e-6}});
-    for (int i = 0; i < 3; ++i)
-      checks.push_back({false, "off", 1, GpuControl{.010, .030, 9e-6}});
+    for (int i = 0; i < 3; ++i) checks.push_back({false, "off", 1, GpuControl{.010, .030, 9e-6}});
     checks.back().gpu = GpuControl{.010, last_bandwidth, last_launch};
     return usable_history(checks);
   };
