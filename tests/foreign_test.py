@@ -15,7 +15,8 @@ PARSES_OWN_JSON = (
     "storage/model/foreign_json.cpp", "storage/model/foreign_stream.cpp", "storage/sessions.cpp",
     "storage/model/domain.cpp", "storage/text_map.cpp", "storage/source_builds.cpp",
     "storage/jobs.cpp", "bisect/evidence/verify.cpp",
-    "service/engine/", "service/api/imports.cpp", "service/api/respond.cpp", "runner/workloads/")
+    "service/engine/", "service/report/exporter.cpp", "service/api/imports.cpp",
+    "service/api/respond.cpp", "runner/workloads/")
 READS_NUMBERS = ("storage/model/json_io.hpp", "runner/workloads/")
 INTEGER = r"(?:unsigned|short|int|long|std::u?int\d+_t|std::size_t)[ a-z]*"
 RULES = [
