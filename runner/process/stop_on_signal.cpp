@@ -1,7 +1,7 @@
 #include "runner/process/stop_on_signal.hpp"
 
 #include <cstdio>
-#include <time.h>
+#include <pthread.h>
 #include <unistd.h>
 
 namespace nightjar::runner {
@@ -23,9 +23,9 @@ StopOnSignal::StopOnSignal() {
   ::signal(SIGPIPE, SIG_IGN);
   thread_ = std::jthread([this](std::stop_token end) {
     const sigset_t waited = ending_signals();
-    const timespec tick{0, 200'000'000};
-    while (!end.stop_requested()) {
-      const int signal = ::sigtimedwait(&waited, nullptr, &tick);
+    for (;;) {
+      const int signal = ::sigwaitinfo(&waited, nullptr);
+      if (end.stop_requested()) return;
       if (signal < 0) continue;
       if (source_.stop_requested()) ::_exit(128 + signal);  // children get SIGKILL with us
       // Standard output holds results only.
@@ -33,6 +33,12 @@ StopOnSignal::StopOnSignal() {
       source_.request_stop();
     }
   });
+}
+
+// The signal that wakes the thread is for that thread alone.
+StopOnSignal::~StopOnSignal() {
+  thread_.request_stop();
+  ::pthread_kill(thread_.native_handle(), SIGTERM);
 }
 
 }  // namespace nightjar::runner

@@ -11,6 +11,9 @@ namespace nightjar::runner {
 class StopOnSignal {
  public:
   StopOnSignal();
+  ~StopOnSignal();
+  StopOnSignal(const StopOnSignal&) = delete;
+  StopOnSignal& operator=(const StopOnSignal&) = delete;
   std::stop_token token() const { return source_.get_token(); }
 
  private:
