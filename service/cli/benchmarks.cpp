@@ -34,15 +34,13 @@ std::string Benchmarks::take(int session, int commit, const std::vector<Measured
   bool any = false;
   for (const MeasuredValue& one : values) {
     if (!options_.only.empty() && !is_named_by(options_.only, one.name)) continue;
-    const auto& chosen = options_.going_on;
-    if (!chosen.empty() && std::find(chosen.begin(), chosen.end(), one.name) == chosen.end())
-      continue;
+    // A name may hold what differs from commit to commit, such as a path.
+    auto part = values.size() == 1 && subjects_.size() == 1 ? 0 : find(one.name);
+    if (!part && !options_.followed.empty()) continue;
     if (!one.problem.empty()) {
       if (problem.empty()) problem = one.problem;
       continue;
     }
-    // A name may hold what differs from commit to commit, such as a path.
-    auto part = values.size() == 1 && subjects_.size() == 1 ? 0 : find(one.name);
     if (!part && shared_.runs() < first_runs_) {
       part = subjects_.size();
       add({one.name, one.unit, one.direction == Direction::higher_is_better});
@@ -52,7 +50,10 @@ std::string Benchmarks::take(int session, int commit, const std::vector<Measured
     numbers[*part] = one.value;
     any = true;
   }
-  if (!any) return problem.empty() ? "has no benchmark that --only fits" : problem;
+  if (!any)
+    return !problem.empty()            ? problem
+           : options_.followed.empty() ? "has no benchmark that --only fits"
+                                       : "has no number of a benchmark that is followed";
   shared_.take(session, commit, numbers);
   runs_.push_back({session, commit, numbers});
   note_misses(commit, numbers);
@@ -61,7 +62,7 @@ std::string Benchmarks::take(int session, int commit, const std::vector<Measured
 
 // Where a benchmark has no number again and again, the commit is untestable for it alone.
 void Benchmarks::note_misses(int commit, const std::vector<std::optional<double>>& values) {
-  for (std::size_t i = 0; i < subjects_.size(); ++i) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
     lost_[i].note(commit, !values[i]);
     if (!lost_[i].condemn(commit)) continue;
     if (is_end(commit)) {
@@ -105,13 +106,15 @@ SavedSearch Benchmarks::saved() const {
 void Benchmarks::restore(const SavedSearch& saved) {
   for (const SavedPart& part : saved.parts)
     if (!find(part.subject.benchmark)) add(part.subject);
+  for (const SearchSubject& subject : options_.followed)
+    if (!find(subject.benchmark)) add(subject);
   for (const int commit : saved.untestable) note_untestable(commit);
   for (const SavedRun& run : saved.runs) {
     auto values = run.values;
     values.resize(subjects_.size());
     shared_.take(run.session, run.commit, values);
-    runs_.push_back({run.session, run.commit, values});
-    note_misses(run.commit, values);
+    runs_.push_back(run);
+    note_misses(run.commit, run.values);  // the others were not followed yet
   }
   for (std::size_t i = 0; i < saved.parts.size(); ++i)
     if (const auto part = find(saved.parts[i].subject.benchmark))

@@ -9,6 +9,7 @@
 
 #include "service/cli/instructions.hpp"
 #include "service/cli/measured_values.hpp"
+#include "service/cli/progress_file.hpp"
 
 namespace nightjar::cli {
 
@@ -24,7 +25,7 @@ struct BisectOptions {
   std::string build;               // once a commit; failure: untestable. Empty: nothing to build
   std::vector<std::string> paths;  // only commits that changed one of them; empty: all commits
   bool into_merges = false;        // a culprit that is a merge: go on in what it brought
-  std::vector<std::string> going_on = {};  // inside merges: the benchmarks by name; empty: all
+  std::vector<SearchSubject> followed = {};  // inside merges: these benchmarks alone; empty: all
   double threshold = .07;
   // Which number is better, "lower" or "higher". Empty: as the measure's format says, or lower.
   std::string direction;

@@ -25,7 +25,6 @@ bool is_undecided(const SearchResult& result) {
 SearchSession::SearchSession(const BisectOptions& options, Bench& bench, KeptSearch& kept,
                              Facts facts, std::stop_token stop)
     : options_(options),
-      inner_options_(options),
       bench_(bench),
       kept_(kept),
       facts_(std::move(facts)),
@@ -37,9 +36,12 @@ int SearchSession::run(const std::vector<std::string>& positions, const GoOn& go
     draw(positions, benchmark, "");
   };
   const SearchResult result = search(options_, positions, draw_now);
-  ManyReport all = reported(result);
+  found_ = reported(result);
   const bool many = result.benchmarks.are_many();
-  if (go_on) this->go_on(all, go_on);
+  if (go_on)
+    for (SearchReport& one : found_.benchmarks)
+      if (one.outcome == SearchOutcome::culprit) one.inside_merges = go_on(one);
+  const ManyReport& all = found_;
   // An answer ends what an interruption would have gone on with.
   if (!is_undecided(result)) kept_.forget();
   const std::string text = shown_lines(many ? many_text(all) : report_text(all.benchmarks.front()));
@@ -58,35 +60,47 @@ int SearchSession::run(const std::vector<std::string>& positions, const GoOn& go
   throw Broken(std::string(error.what()) + "; " + kept_.words());
 }
 
-void SearchSession::go_on(ManyReport& all, const GoOn& go_on) {
-  const auto has_culprit = [](const SearchReport& one) {
-    return one.outcome == SearchOutcome::culprit;
-  };
-  if (all.benchmarks.size() + all.left_out.size() > 1)
-    for (const SearchReport& one : all.benchmarks)
-      if (has_culprit(one)) inner_options_.going_on.push_back(one.subject->benchmark);
-  for (SearchReport& one : all.benchmarks)
-    if (has_culprit(one)) one.inside_merges = go_on(one);
+std::vector<SearchSubject> SearchSession::blaming(const std::string& commit,
+                                                  const SearchReport& outer) const {
+  if (!outer.subject) return {};
+  std::vector<SearchSubject> out{*outer.subject};
+  for (const SearchReport& one : found_.benchmarks) {
+    const bool blames = std::any_of(one.named.begin(), one.named.end(), [&](const auto& step) {
+      return step.commits == std::vector{commit};
+    });
+    if (one.outcome == SearchOutcome::culprit && blames && one.subject &&
+        one.subject->benchmark != outer.subject->benchmark)
+      out.push_back(*one.subject);
+  }
+  return out;
 }
 
 SearchReport SearchSession::search_inside(const std::string& merge,
                                           const std::vector<std::string>& positions,
                                           const SearchReport& outer) {
-  auto found = inside_.find(positions);
-  if (found == inside_.end()) {
+  const auto is_of = [&](const SearchReport& one) {
+    return !outer.subject || (one.subject && one.subject->benchmark == outer.subject->benchmark);
+  };
+  auto& [found, broken] = inside_[positions];
+  const auto report_of_it = [&, &all = found.benchmarks] {
+    return std::find_if(all.begin(), all.end(), is_of);
+  };
+  if (broken.empty() && report_of_it() == found.benchmarks.end()) {
+    BisectOptions options = options_;
+    options.followed = blaming(merge, outer);
     say(stderr, "inside the merge %s: searching %zu commits\n", short_name(merge).c_str(),
         positions.size() - 1);
-    const auto result = search(inner_options_, positions, [](const bisect::SharedPart&) {});
-    found = inside_.emplace(positions, reported(result)).first;
+    try {
+      found = reported(search(options, positions, [](const bisect::SharedPart&) {}));
+    } catch (const Broken& error) {
+      broken = error.what();
+    }
   }
-  const ManyReport& all = found->second;
-  if (inner_options_.going_on.empty()) return all.benchmarks.front();
-  const std::string& name = outer.subject->benchmark;
-  for (const SearchReport& one : all.benchmarks)
-    if (one.subject->benchmark == name) return one;
-  for (const auto& [left_out, why] : all.left_out)
-    if (left_out == name) throw Broken(name + " " + why);
-  throw Broken("no run gave a number of " + name);
+  if (!broken.empty()) throw Broken(broken);
+  if (const auto report = report_of_it(); report != found.benchmarks.end()) return *report;
+  for (const auto& [name, why] : found.left_out)
+    if (outer.subject && name == outer.subject->benchmark) throw Broken(name + " " + why);
+  throw Broken("no run gave a number of " + outer.subject->benchmark);
 }
 
 SearchResult SearchSession::search(const BisectOptions& options,

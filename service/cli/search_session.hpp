@@ -28,7 +28,7 @@ class SearchSession {
   // Searches these positions, the good end first, and prints the answer. Returns the exit code.
   int run(const std::vector<std::string>& positions, const GoOn& go_on);
   // What one more search of these positions says of the benchmark of `outer`. It is by the same
-  // rules, kept in the same file, and made once for all benchmarks that have a culprit. Throws
+  // rules, kept in the same file, and made once for all benchmarks that blame the merge. Throws
   // Broken where the benchmark cannot be searched there.
   SearchReport search_inside(const std::string& merge, const std::vector<std::string>& positions,
                              const SearchReport& outer);
@@ -36,18 +36,23 @@ class SearchSession {
  private:
   SearchResult search(const BisectOptions& options, const std::vector<std::string>& positions,
                       SearchLoop::Draw draw);
-  void go_on(ManyReport& all, const GoOn& go_on);
+  // The benchmarks that blame this commit, that of `outer` first; empty: the one that has no name.
+  std::vector<SearchSubject> blaming(const std::string& commit, const SearchReport& outer) const;
   ManyReport reported(const SearchResult& result) const;
   void draw(const std::vector<std::string>& positions, const bisect::SharedPart& benchmark,
             const std::string& answer) const;
 
   const BisectOptions& options_;
-  BisectOptions inner_options_;
-  std::map<std::vector<std::string>, ManyReport> inside_;  // by their positions
   Bench& bench_;
   KeptSearch& kept_;
   Facts facts_;
   std::stop_token stop_;
+  ManyReport found_;  // by the search that the others are inside of
+  struct Inside {
+    ManyReport found;
+    std::string broken;  // why it could not be searched
+  };
+  std::map<std::vector<std::string>, Inside> inside_;  // by their positions
 };
 
 }  // namespace nightjar::cli
