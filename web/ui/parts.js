@@ -65,7 +65,7 @@ export function culprit(r) {
     return [namedCommit(r.culprit.commit_details[0]), more > 0 && ` or ${more} next`];
   }
   return r.range ? link(`#/regressions/${r.id}`,
-    `one of ${count(r.range.commits.length, "commit")}`) : "–";
+    `within ${count(r.range.commits.length, "commit")}`) : "–";
 }
 
 /** What happened since when, in a sentence. */
@@ -179,8 +179,11 @@ export function spark(points) {
 }
 
 /** What a machine class of this id is called. */
-export const className = (classes, id) =>
-  machineName(classes.find((m) => m.id === id) ?? { facts: {}, id });
+export function className(classes, id) {
+  const name = machineName(classes.find((m) => m.id === id) ?? { facts: {}, id });
+  return classes.some((m) => m.id !== id && machineName(m) === name) ? `${name}, class ${id}`
+    : name;
+}
 
 /** This page's address with some of its filters changed; null takes one out. */
 export function addressWith(page, query, changes) {

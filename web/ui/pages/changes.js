@@ -93,7 +93,7 @@ export const page = {
       lead(count(counted.length, "regression"), repaired > 0 && `, ${repaired} of them over`,
         `; ${count(better.length - repairs, "improvement")}`, better.length > repairs && ` in ${
           count(improvements.filter((i) => !i.repairs).length, "series", "series")}`,
-        `, and ${count(repairs, "repair")} of a series or more`),
+        `; series of ${count(repairs, "regression")} came back`),
       times(regressions, new Map(searches.map((b) => [b.id, b])))),
     section("Worse", shown.length === 0 ? note("Nothing in this time.")
       : longTable(null, seenColumns, shown),

@@ -20,7 +20,7 @@ const lookedAt = () => localStorage.getItem(lookedName)
 const searchesShown = 8;
 
 /** One sentence that answers "is something wrong?". */
-function summary({ changed, improvements, nights, since }) {
+function summary({ changed, improvements, nights, since, hasLooked }) {
   const fresh = changed.filter((r) => r.opened_at >= since && r.counted);
   const blamed = fresh.filter((r) => r.culprit);
   const better = new Set(improvements.map((i) => i.night)).size;
@@ -31,7 +31,7 @@ function summary({ changed, improvements, nights, since }) {
   return lead(fresh.length === 0 ? "Nothing new broke"
     : [strong(count(fresh.length, "new regression")),
       blamed.length > 0 ? ` (${blamed.length} with a culprit)` : ""],
-  localStorage.getItem(lookedName) ? ` since you looked (${duration(since, new Date())} ago)`
+  hasLooked ? ` since you looked (${duration(since, new Date())} ago)`
     : ` in the last ${newDays} days`, better > 0
     ? `; something got better in ${count(better, "night")}` : "",
   last ? [". The newest night measured ", version(last.build.version), " and is ",
@@ -47,7 +47,7 @@ function news(data) {
     localStorage.setItem(lookedName, new Date().toISOString());
     seen.replaceWith(el("span", { class: "soft", role: "status" }, "Marked as seen."));
   } }, "Mark as seen");
-  return section(localStorage.getItem(lookedName) ? "New since you looked" : "New",
+  return section(data.hasLooked ? "New since you looked" : "New",
     summary(data),
     fresh.length > 0 && table(null, regressionColumns, fresh),
     moved.length > 0 && table(`${count(moved.length, "older regression")} of which something `
@@ -150,7 +150,8 @@ export const page = {
       all("reports?state=failed"), list("runners?limit=200"), openJobs(), readiness()]);
     // A runner's heartbeat is no news.
     const quiet = runners.map((r) => (r.live ? { ...r, seen_at: null } : r));
-    return { since, builds, changed, improvements, nights, ...searched, cases, under, failed,
+    return { since, hasLooked: localStorage.getItem(lookedName) !== null, builds, changed,
+      improvements, nights, ...searched, cases, under, failed,
       runners: quiet, jobs, ready };
   },
   view(data) {

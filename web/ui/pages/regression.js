@@ -60,19 +60,29 @@ function takenBack(r) {
     interval(confirmed.low, confirmed.high)}) with both builds side by side`;
 }
 
-/** Why it is as it is, where no commit is named. */
-const reason = (r) => !r.culprit && r.changes.at(-1)?.rule && [el("dt", {}, "Why"),
-  el("dd", {}, r.changes.at(-1).rule)];
-
-/** "2 of 3 series, since 2.14.0.dev20260820 by abc": what later nights gave back. */
-function repairedIn(r, repairs) {
-  const series = new Set(repairs.map((i) => i.series)).size;
-  const causes = repairs.find((i) => i.made_better.length > 0)?.made_better ?? [];
-  return [`${series} of ${count(r.series.length, "series", "series")}, since `,
-    version(repairs[0].build.version), causes.length > 0 && [" by ", madeBetter(causes)]];
+/** Why it is as it is, where no commit is named. An issue's title says nothing of that. */
+function reason(r) {
+  const why = r.changes.findLast((c) => c.state !== "reported" && c.rule)?.rule;
+  return !r.culprit && why && [el("dt", {}, "Why"), el("dd", {}, why)];
 }
 
-function head(r, repairs) {
+/** "Back at its level: 2 of 3 series, since 2.14.0.dev20260820 by abc". Fills itself, as the lists
+ * of improvements may be long. */
+function repairs(r) {
+  const place = el("div", {});
+  all(`improvements?since=${r.opened_at}&machine=${r.machine}`, 5000).then((better) => {
+    const back = better.filter((i) => i.repairs === r.id);
+    if (back.length === 0) return;
+    const causes = back.find((i) => i.made_better.length > 0)?.made_better ?? [];
+    place.replaceChildren(el("p", { id: "back" }, "Back at its level: ",
+      `${new Set(back.map((i) => i.series)).size} of ${count(r.series.length, "series", "series")}`,
+      ", since ", version(back[0].build.version), causes.length > 0 && " by ",
+      madeBetter(causes)));
+  }, () => {});
+  return place;
+}
+
+function head(r) {
   return section(["Regression ", r.id, " ", state(r.state)],
     el("p", { class: "lead" }, verdict(r)),
     el("dl", { class: "facts" },
@@ -85,10 +95,8 @@ function head(r, repairs) {
       el("dt", {}, "Issue"), el("dd", {}, issue(r)),
       r.merged_into && [el("dt", {}, "Same cause as"),
         el("dd", {}, link(`#/regressions/${r.merged_into}`, `regression ${r.merged_into}`))],
-      repairs.length > 0 && [el("dt", {}, "Back at its level"),
-        el("dd", {}, repairedIn(r, repairs))],
       el("dt", {}, "Seen"), el("dd", {}, when(r.opened_at), ", last change ", when(r.updated_at),
-        ` (${duration(r.opened_at, r.updated_at)} later)`)));
+        ` (${duration(r.opened_at, r.updated_at)} later)`)), repairs(r));
 }
 
 const around = (history, r) => section("The series around it", history === null
@@ -215,20 +223,18 @@ export const page = {
   async load(id) {
     const r = await get(`regressions/${id}`);
     const lead = r.series[0].series;
-    const [reports, bisection, known, profile, history, better] = await Promise.all([
+    const [reports, bisection, known, profile, history] = await Promise.all([
       list(`reports?regression=${id}`).catch(() => []),
       r.bisection ? get(`bisections/${r.bisection}`).catch(() => null) : null,
       machines(),
       get(`regressions/${id}/profile`).catch(() => null),
-      seriesHistory(lead).catch(() => null),
-      all(`improvements?since=${r.opened_at}&machine=${r.machine}`, 5000).catch(() => [])]);
-    return { r, reports, bisection, known, profile, history,
-      repairs: better.filter((i) => i.repairs === r.id) };
+      seriesHistory(lead).catch(() => null)]);
+    return { r, reports, bisection, known, profile, history };
   },
   view: (data) => {
-    const { r, reports, bisection, known, profile, repairs } = data;
+    const { r, reports, bisection, known, profile, history } = data;
     const machine = known.find((m) => m.id === r.machine);
-    return [head(r, repairs), picture(data, r), bisection && takenUpAgain(bisection),
+    return [head(r), picture(data, r), bisection && takenUpAgain(bisection),
       attribution(r),
       distributions(r, r.series[0].unit),
       section("What it changed", table(r.effect.source === "screening"
