@@ -6,6 +6,9 @@
 namespace nightjar::storage {
 namespace {
 
+// Of a verdict's key, which is WORD:FINGERPRINT and maybe more.
+#define FINGERPRINT_OF(table) "substr(" table ".key, instr(" table ".key, ':') + 1, 32)"
+
 #define MESSAGE_SELECT                                                                          \
   "SELECT id, key, regression, kind, title, body, state, attempts, not_before_us, error, url, " \
   "created_at_us, commands FROM outbox"
@@ -51,15 +54,25 @@ void update_message(Transaction& transaction, const OutboxMessage& message) {
 }
 
 std::vector<OutboxMessage> pending_messages(const Database& db, Time now) {
-  // A verdict that was taken back must not arrive after that.
   Statement find(db, MESSAGE_SELECT
                  " WHERE state = 'pending' "
                  "AND (not_before_us IS NULL OR not_before_us <= ?) "
                  "AND NOT (kind = 'verdict' AND EXISTS(SELECT 1 FROM outbox AS earlier "
                  "WHERE earlier.state = 'pending' AND earlier.kind = 'verdict' "
-                 "AND earlier.regression = outbox.regression AND earlier.id < outbox.id)) "
+                 "AND earlier.id < outbox.id AND " FINGERPRINT_OF("earlier") " = "
+                 FINGERPRINT_OF("outbox") ")) "
                  "ORDER BY id");
   return read_all(find.bind(now), read_message);
+}
+
+bool is_overtaken(const Database& db, const OutboxMessage& message) {
+  if (message.kind != OutboxKind::verdict) return false;
+  Statement find(
+      db,
+      "SELECT 1 FROM outbox AS later, outbox WHERE outbox.id = ? AND later.id > outbox.id "
+      "AND later.kind = 'verdict' AND " FINGERPRINT_OF("later") " = " FINGERPRINT_OF(
+          "outbox") " LIMIT 1");
+  return find.bind(message.id).step();
 }
 
 std::vector<OutboxMessage> refused_messages(const Database& db, Time since) {

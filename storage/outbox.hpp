@@ -15,8 +15,11 @@ namespace nightjar::storage {
 // Queues a message unless its key exists.
 void add_message(Transaction& transaction, const OutboxMessage& message);
 void update_message(Transaction& transaction, const OutboxMessage& message);
-// What is due, the oldest first. Of one regression's verdicts only the oldest.
+// What is due, the oldest first. Of the verdicts with one fingerprint only the oldest: one that was
+// taken back must not arrive after that.
 std::vector<OutboxMessage> pending_messages(const Database& db, Time now);
+// Whether it is a verdict, and one with its fingerprint was queued later.
+bool is_overtaken(const Database& db, const OutboxMessage& message);
 // What was refused since `since` for good, the newest first.
 std::vector<OutboxMessage> refused_messages(const Database& db, Time since);
 std::optional<OutboxMessage> find_message(const Database& db, OutboxId id);

@@ -6,8 +6,8 @@
 namespace nightjar::runner {
 namespace {
 
-// Bytes a second, far above what reading the driver's counters moves, and a few thousandths of what
-// a link can.
+// Bytes a second, far above what reading the driver's counters moves, and far below what a link
+// can.
 constexpr double idle_traffic = 100e6;
 
 }  // namespace

@@ -166,7 +166,7 @@ void work_metrics(Metrics& metrics, storage::Database& db, const Context& contex
   add_by_state(metrics, "nightjar_outbox_messages", storage::count_messages(db));
   metrics.one("nightjar_outbox_pending", "gauge",
               "Messages to the issue tracker and the chat not yet sent.",
-              storage::pending_messages(db, Time::max()).size());
+              storage::count_messages(db)[OutboxState::pending]);
 }
 
 web::Response metrics_text(storage::Database& db, const Context& context,

@@ -1,4 +1,5 @@
-// POST /api/v1/reports/{id}/retry: what the issue tracker or the chat refused is sent once more.
+// POST /api/v1/reports/{id}/retry: what the issue tracker, the chat or the export refused is sent
+// once more.
 #include "service/api/routes.hpp"
 #include "storage/base/log.hpp"
 #include "storage/outbox.hpp"
@@ -15,6 +16,10 @@ web::Response retry_report(storage::Database& db, Context& context, const web::R
                   "Report " + std::to_string(id.value) + " is " +
                       std::string(name_of(message->state)) +
                       "; only one that was refused can be tried again.");
+  if (storage::is_overtaken(db, *message))
+    throw Refused(409, "Report not refused",
+                  "Report " + std::to_string(id.value) +
+                      " is a verdict that a later one of the same finding replaced; try that one.");
   message->state = OutboxState::pending;
   message->not_before.reset();
   const std::string actor = actor_of(request.principal);

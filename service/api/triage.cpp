@@ -166,7 +166,8 @@ void dismiss(Triage& triage, bool accept) {
   end_search(triage);
   if (accept) accept_levels(triage);
   withdraw_issue(triage.transaction, triage.regression.id,
-                 "This was dismissed by a person: " + plain(triage.reason), triage.now);
+                 "This was dismissed by a person: " + plain(triage.reason), triage.now,
+                 "This was dismissed by a person: " + triage.reason);
   triage.rule(accept ? RulingKind::meant : RulingKind::no_regression);
   triage.change(dismissed, "dismissed");
 }

@@ -1,5 +1,6 @@
 #include "service/report/exporter.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <sstream>
@@ -147,7 +148,8 @@ std::string taken_back(const std::string& records, const std::string& why, Time 
 }
 
 std::string object_name(const ExportConfig& config, const OutboxMessage& message) {
-  const std::string finding = message.key.substr(message.key.find(':') + 1);
+  std::string finding = message.key.substr(message.key.find(':') + 1);
+  finding.resize(std::min(finding.size(), finding.find(':')));
   return "v3/" + config.repository + "/" + config.branch + "/nightjar/" + finding + ".json";
 }
 

@@ -22,7 +22,7 @@ std::string verdict_records(const ReportInput& issue, const ExportConfig& config
 // why.
 std::string taken_back(const std::string& records, const std::string& why, Time now);
 
-// The name of a verdict's object. The same verdict is written there again, if at all, and so is
+// The name of a finding's object. The same verdict is written there again, if at all, and so is
 // that it was taken back.
 std::string object_name(const ExportConfig& config, const OutboxMessage& message);
 

@@ -79,8 +79,9 @@ std::string chat_key(std::string_view fingerprint) {
   return "chat:" + std::string(fingerprint);
 }
 
-std::string verdict_key(std::string_view fingerprint) {
-  return "verdict:" + std::string(fingerprint);
+std::string verdict_key(std::string_view fingerprint, RegressionId regression, int times) {
+  return "verdict:" + std::string(fingerprint) + ":" + std::to_string(regression.value) + ":" +
+         std::to_string(times);
 }
 
 std::string taken_back_key(std::string_view verdict_key) {

@@ -269,8 +269,9 @@ std::string issue_key(std::string_view fingerprint);  // "regression:<fingerprin
 std::string night_key(std::string_view fingerprint, std::string_view version);
 std::string recovered_key(std::string_view fingerprint, std::string_view version);
 std::string chat_key(std::string_view fingerprint);
-std::string verdict_key(std::string_view fingerprint);
-std::string taken_back_key(std::string_view verdict_key);
+// "verdict:<fingerprint>:<regression>:<times>": how often one of this regression was taken back.
+std::string verdict_key(std::string_view fingerprint, RegressionId regression, int times);
+std::string taken_back_key(std::string_view verdict_key);  // "taken-back:<the rest>"
 // Keys of reports that belong to no regression. `first_night`: when the first night of the database
 // began, so that two services with one tracker do not mistake each other's reports for their own.
 std::string digest_key(std::string_view repository, Time first_night, Time until);

@@ -92,10 +92,12 @@ TEST_CASE("a regression's verdicts reach the export in their order, whatever is 
   first.not_before = at(100);
   update_message(Autocommit(story.db), first);
   CHECK(pending_messages(story.db, at(99)).empty());
+  CHECK(is_overtaken(story.db, first));
   first.state = OutboxState::failed;
   update_message(Autocommit(story.db), first);
   REQUIRE(pending_messages(story.db, at(99)).size() == 1);
   CHECK(pending_messages(story.db, at(99))[0].key == "taken-back:1");
+  CHECK_FALSE(is_overtaken(story.db, pending_messages(story.db, at(99))[0]));
 }
 
 TEST_CASE("what the tracker refused for good is told, the newest first, and not for ever") {

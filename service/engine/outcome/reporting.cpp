@@ -44,9 +44,8 @@ bool apply(EngineContext& context, const Regression& regression, const OpenIssue
   storage::add_message(transaction, step.message);
   for (const auto& other : {step.chat, step.verdict})
     if (other) storage::add_message(transaction, *other);
-  if (step.verdict)
-    take_back_verdicts(transaction, regression.id, "the search went on and found more",
-                       step.message.created_at, step.verdict->key);
+  take_back_verdicts(transaction, regression.id, "the finding became another one",
+                     step.message.created_at, step.verdict ? step.verdict->key : "");
   storage::set_classes_elsewhere(transaction, regression.id, step.classes);
   storage::change_regression(
       transaction, regression,
@@ -178,6 +177,7 @@ ReportingFacts load_reporting(const EngineView& view, const Regression& regressi
   facts.tells_chat = view.config.chat.is_on();
   if (view.config.exported.is_on())
     facts.records = verdict_records(*facts.issue, view.config.exported, facts.now);
+  facts.times_taken_back = times_taken_back(view.db, regression.id);
   const auto search = storage::search_behind(view.db, regression.id);
   facts.is_widened = search && !storage::widening_history(view.db, search->id).empty();
   return facts;
@@ -203,8 +203,10 @@ ReportingStep decide(const ReportingFacts& facts) {
     step.chat = told_elsewhere(facts, OutboxKind::chat, chat_key(fingerprint), issue.title,
                                facts.issue->details_url);
   if (!facts.records.empty())
-    step.verdict = told_elsewhere(facts, OutboxKind::verdict, verdict_key(fingerprint), issue.title,
-                                  facts.records);
+    step.verdict =
+        told_elsewhere(facts, OutboxKind::verdict,
+                       verdict_key(fingerprint, facts.regression.id, facts.times_taken_back),
+                       issue.title, facts.records);
   return step;
 }
 

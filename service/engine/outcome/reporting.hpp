@@ -30,6 +30,7 @@ struct ReportingFacts {
   bool is_filed = false;             // before its search went on
   bool is_widened = false;           // it went on because a person asked for it
   bool tells_chat = false;           // a chat is configured
+  int times_taken_back = 0;          // verdicts of it that the export was given
   std::string records;               // for the export; empty: there is none
 };
 ReportingFacts load_reporting(const EngineView& view, const Regression& regression);

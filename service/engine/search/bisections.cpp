@@ -177,7 +177,7 @@ void end_without_culprit(storage::Transaction& transaction, const SearchFacts& f
                          Regression regression, const Conclude& step, const Config& config,
                          Time now) {
   const RegressionState state = state_without_culprit(regression, step.answer.outcome, config);
-  if (state == RegressionState::dismissed && regression.range) {
+  if (state == RegressionState::dismissed) {
     withdraw_issue(transaction, regression.id,
                    facts.limits.widened_at
                        ? "The search was taken up again, and the change was not reproduced. "

@@ -16,7 +16,7 @@ bool has_issue(const storage::Database& db, RegressionId regression) {
 }
 
 void withdraw_issue(storage::Transaction& transaction, RegressionId regression,
-                    const std::string& text, Time now) {
+                    const std::string& text, Time now, const std::string& why) {
   if (!has_issue(transaction, regression)) return;
   OutboxMessage message;
   message.key = "withdrawn:" + std::to_string(regression.value);
@@ -25,7 +25,15 @@ void withdraw_issue(storage::Transaction& transaction, RegressionId regression,
   message.body = text + "\n\n" + marker_of(message.key) + "\n";
   message.created_at = now;
   storage::add_message(transaction, message);
-  take_back_verdicts(transaction, regression, text, now);
+  take_back_verdicts(transaction, regression, why.empty() ? text : why, now);
+}
+
+int times_taken_back(const storage::Database& db, RegressionId regression) {
+  const auto messages = storage::messages_of(db, regression);
+  return static_cast<int>(
+      std::count_if(messages.begin(), messages.end(), [](const OutboxMessage& message) {
+        return message.kind == OutboxKind::verdict && message.key == taken_back_key(message.key);
+      }));
 }
 
 void take_back_verdicts(storage::Transaction& transaction, RegressionId regression,

@@ -71,21 +71,21 @@ TEST_CASE("Dismissing a regression takes back what the export was given of it") 
   World world;
   const Day day = fill(world);
   OutboxMessage verdict;
-  verdict.key = service::verdict_key("f1");
+  verdict.key = service::verdict_key("f1", day.regression.id, 0);
   verdict.regression = day.regression.id;
   verdict.kind = OutboxKind::verdict;
   verdict.title = "dlrm got slower";
   verdict.body = R"({"metric": {"name": "latency", "extra_info": {"verdict": "worse"}}})"
                  "\n";
   storage::add_message(storage::Autocommit(world.db), verdict);
-  REQUIRE(world.post(path_of(day, "/dismiss"), {{"reason", "noise"}}, "admin").status == 200);
+  REQUIRE(world.post(path_of(day, "/dismiss"), {{"reason", "it_was #1"}}, "admin").status == 200);
   const auto newest = world.get("/api/v1/reports").json["items"].at(0);
-  CHECK(newest["key"] == "taken-back:f1");
+  CHECK(newest["key"] == "taken-back:f1:" + std::to_string(day.regression.id.value) + ":0");
   CHECK(newest["kind"] == "verdict");
   const auto record = nlohmann::json::parse(newest["body"].get<std::string>());
   CHECK(record["metric"]["name"] == "latency");
   CHECK(record["metric"]["extra_info"]["verdict"] == "taken back");
-  CHECK(record["metric"]["extra_info"]["why"] == "This was dismissed by a person: noise");
+  CHECK(record["metric"]["extra_info"]["why"] == "This was dismissed by a person: it_was #1");
 }
 
 TEST_CASE("A dismissed change that is right begins its series anew, so that no night finds it") {
