@@ -38,7 +38,7 @@ StopOnSignal::StopOnSignal() {
 // The signal that wakes the thread is for that thread alone.
 StopOnSignal::~StopOnSignal() {
   thread_.request_stop();
-  ::pthread_kill(thread_.native_handle(), SIGTERM);
+  ::pthread_kill(thread_.native_handle(), SIGINT);
 }
 
 }  // namespace nightjar::runner
