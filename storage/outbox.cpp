@@ -6,7 +6,7 @@
 namespace nightjar::storage {
 namespace {
 
-// Of a verdict's key, which is WORD:FINGERPRINT and maybe more.
+// The fingerprint in a verdict's key, which is WORD:FINGERPRINT and maybe more.
 #define FINGERPRINT_OF(table) "substr(" table ".key, instr(" table ".key, ':') + 1, 32)"
 
 #define MESSAGE_SELECT                                                                          \
