@@ -23,6 +23,8 @@ class GpuLibrary {
   // `others` holds every process with a compute context. A value that a device does not tell stays
   // nullopt.
   virtual std::vector<GpuState> read() const = 0;
+  // Fills in what moves over the links of device `index`, if it tells. Takes a moment to count.
+  virtual void read_traffic(std::size_t index, GpuState& gpu) const = 0;
   // Why the clocks of device `index` (of that order) are as they are at this moment.
   virtual std::vector<ClockEvent> clock_events(std::size_t index) const = 0;
 };

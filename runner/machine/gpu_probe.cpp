@@ -95,7 +95,8 @@ std::vector<GpuState> GpuProbe::read() {
   const std::lock_guard lock(mutex_);
   const auto all = library_->read();
   std::vector<GpuState> out;
-  for (const std::size_t index : visible_) out.push_back(all.at(index));
+  for (const std::size_t index : visible_)
+    library_->read_traffic(index, out.emplace_back(all.at(index)));
   if (out.empty()) return out;
   out.front().used = true;
   auto& events = out.front().clock_events;

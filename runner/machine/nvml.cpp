@@ -8,8 +8,6 @@
 #include "storage/base/files.hpp"
 
 namespace nightjar::runner {
-constexpr long long least_counted_microseconds = 10'000;
-
 struct Nvml::Library : nvml::Functions {
   bool initialized = false;
   struct Found {
@@ -83,16 +81,6 @@ struct Nvml::Library : nvml::Functions {
       out.at = field.timestamp;
     }
     return out;
-  }
-
-  // PCIe is counted by the driver over 40 ms, NVLink from before to after that.
-  void read_traffic(nvml::Device device, GpuState& gpu) const {
-    const auto before = nvlink_counter(device);
-    gpu.pcie_traffic = pcie_traffic(device);
-    const auto after = before ? nvlink_counter(device) : std::nullopt;
-    if (after && after->at - before->at >= least_counted_microseconds)
-      gpu.nvlink_traffic =
-          (after->bytes - before->bytes) / (1e-6 * static_cast<double>(after->at - before->at));
   }
 
   std::vector<GpuProcess> processes_on(nvml::Device device) const {
@@ -177,7 +165,6 @@ std::vector<GpuState> Nvml::read() const {
     nvml::Memory memory{};
     if (lib.memory && lib.memory(device, &memory) == nvml::success)
       gpu.memory_bytes = static_cast<std::int64_t>(memory.total);
-    lib.read_traffic(device, gpu);
     unsigned parts = 0, later = 0;
     if (lib.mig && lib.mig(device, &parts, &later) == nvml::success)
       gpu.mig = parts == nvml::mig_enabled;
@@ -188,6 +175,18 @@ std::vector<GpuState> Nvml::read() const {
     out.push_back(std::move(gpu));
   }
   return out;
+}
+
+// PCIe is counted by the driver over 40 ms, NVLink from before to after that.
+void Nvml::read_traffic(std::size_t index, GpuState& gpu) const {
+  constexpr long long least_counted = 10'000;  // microseconds
+  const nvml::Device device = library_->devices.at(index).device;
+  const auto before = library_->nvlink_counter(device);
+  gpu.pcie_traffic = library_->pcie_traffic(device);
+  const auto after = before ? library_->nvlink_counter(device) : std::nullopt;
+  if (after && after->at - before->at >= least_counted)
+    gpu.nvlink_traffic =
+        (after->bytes - before->bytes) / (1e-6 * static_cast<double>(after->at - before->at));
 }
 
 std::vector<ClockEvent> Nvml::clock_events(std::size_t index) const {

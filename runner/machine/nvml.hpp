@@ -22,6 +22,7 @@ class Nvml final : public GpuLibrary {
   const std::string& missing() const override { return missing_; }
   const char* selector() const override { return "CUDA_VISIBLE_DEVICES"; }
   std::vector<GpuState> read() const override;
+  void read_traffic(std::size_t index, GpuState& gpu) const override;
   std::vector<ClockEvent> clock_events(std::size_t index) const override;
 
  private:

@@ -25,6 +25,7 @@ class RocmSmi final : public GpuLibrary {
   // Clock events: applications_clocks_setting where a performance level fixes the clocks. Why they
   // are held down this library does not tell. Processes are all that compute on any device.
   std::vector<GpuState> read() const override;
+  void read_traffic(std::size_t, GpuState&) const override {}
   std::vector<ClockEvent> clock_events(std::size_t index) const override;
 
  private:

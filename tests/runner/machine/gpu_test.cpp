@@ -39,8 +39,9 @@ TEST_CASE("A GPU's state is what the driver's library tells, in the order of the
   const Machine machine(two_devices);
   const Nvml nvml(NVML_DOUBLE_LIBRARY);
   CHECK(nvml.missing() == "");
-  const auto gpus = nvml.read();
+  auto gpus = nvml.read();
   REQUIRE(gpus.size() == 2);
+  for (std::size_t i = 0; i < gpus.size(); ++i) nvml.read_traffic(i, gpus[i]);
   CHECK(gpus[0].name == "H100");
   CHECK(gpus[0].uuid == "GPU-11");
   CHECK(gpus[0].pci_bus == "00000000:3B:00.0");
