@@ -606,8 +606,7 @@ def test_an_improvement_that_is_a_repair_says_of_which_regression(browser, histo
         "main section:nth-of-type(3) td[data-name=what] a")].map((one) => one.hash)""")
     assert sorted(rows) == sorted(set(rows))  # one row a regression
     assert rows and {row.split("/")[-1] for row in rows} <= repaired
-    [one] = [row for row in rows if row == max(rows)]
-    visit(browser, history, one.removeprefix("#/"))
+    visit(browser, history, max(rows).removeprefix("#/"))
     browser.wait(lambda: browser.run("return document.getElementById('back') !== null"))
     back = browser.run("return document.getElementById('back').textContent")
     assert re.match(r"Back at its level: [1-9]\d* of [1-9]\d* series, since \S+", back)

@@ -5,7 +5,7 @@ import { all, get, machines } from "./api.js";
 import { column, el, fold, lead, longTable, note, number, section, version, whole,
   within } from "./dom.js";
 import { chooser, className, workload } from "./parts.js";
-import { count, machineName, quantity } from "./words.js";
+import { count, quantity } from "./words.js";
 
 const times = (ratio) => `${ratio.toFixed(2)}×`;
 
@@ -62,7 +62,7 @@ const comparedRows = (items) => items.filter((r) => r.ratio !== null);
 const otherRows = (items) => items.filter((r) => r.ratio === null);
 
 function machinesSection(page, { classes, first, other, both }, query) {
-  const options = classes.map((c) => [c.id, machineName(c)]);
+  const options = classes.map((c) => [c.id, className(classes, c.id)]);
   const rows = comparedRows(both.items);
   const apart = rows.filter((r) => r.first.build.date !== r.other.build.date).length;
   return section("One machine beside another",
@@ -90,7 +90,7 @@ function releaseSection(page, { classes, releases, without }, query) {
   }
   return section("Release beside nightly",
     el("form", { class: "search" }, chooser(page, "released", "machine", [["", "all"],
-      ...classes.map((c) => [c.id, machineName(c)])], query)),
+      ...classes.map((c) => [c.id, className(classes, c.id)])], query)),
     rows.length === 0 ? note("No workload has both a release and a nightly.") : [
       lead(`The newest nightly is ${times(releases.total.ratio)} as fast as the last release`,
         `, as geometric mean over ${count(releases.total.compared, "workload")}`),

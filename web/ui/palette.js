@@ -14,18 +14,21 @@ const pageHits = (text) => [...document.querySelectorAll("nav a:not([hidden])")]
 const nightHits = (text) => (/^night [1-9]\d{0,8}$/i.test(text)
   ? [{ href: `#/nights?night=${text.slice(6)}`, kind: "night", name: text.slice(6) }] : []);
 
-/** The first word is of the workload; others may be of its metric, its machine or its tags. */
+const seriesOf = (text, limit) => list(`series?${
+  new URLSearchParams({ workload: globOf(text), limit: String(limit) })}`);
+
+/** All words are of the workload, or the others are of its metric, its machine or its tags. */
 async function seriesHits(text) {
-  const [first, ...rest] = text.toLowerCase().split(/\s+/);
-  const limit = rest.length > 0 ? 500 : most;
-  const query = new URLSearchParams({ workload: globOf(first), limit: String(limit) });
-  const [{ items }, classes] = await Promise.all([get(`series?${query}`), machines()]);
-  const found = items.map((s) => ({ href: `#/series/${s.id}`, kind: "series",
+  const [first, ...rest] = text.split(/\s+/);
+  const [named, begun, classes] = await Promise.all([seriesOf(text, most),
+    rest.length > 0 ? seriesOf(first, 500) : [], machines()]);
+  const hitOf = (s) => ({ href: `#/series/${s.id}`, kind: "series",
     name: `${workloadName(s.workload_name)} ${metricName(s.metric)}`,
-    more: [className(classes, s.machine), ...tagsOf(s.workload_name)].join(" "),
-    whole: `${s.workload_name} ${s.metric}`.toLowerCase() }));
-  return found.filter((hit) => rest.every((word) =>
-    `${hit.name} ${hit.more} ${hit.whole}`.toLowerCase().includes(word)));
+    more: [className(classes, s.machine), ...tagsOf(s.workload_name)].join(" ") });
+  const fits = (s) => rest.every((word) => [s.workload_name, s.metric, hitOf(s).name,
+    hitOf(s).more].some((part) => part.toLowerCase().includes(word.toLowerCase())));
+  const found = [...named, ...begun.filter(fits)];
+  return [...new Map(found.map((s) => [s.id, hitOf(s)])).values()];
 }
 
 async function regressionHits(text) {
@@ -76,8 +79,7 @@ async function runnerHits(text) {
 async function hits(text) {
   if (text === "") return pageHits("");
   const found = await Promise.allSettled([pageHits(text), nightHits(text), commitHits(text),
-    regressionHits(text),
-    runnerHits(text), buildHits(text), seriesHits(text)]);
+    regressionHits(text), runnerHits(text), buildHits(text), seriesHits(text)]);
   return found.flatMap((f) => f.value ?? []).slice(0, most);
 }
 

@@ -47,8 +47,7 @@ function news(data) {
     localStorage.setItem(lookedName, new Date().toISOString());
     seen.replaceWith(el("span", { class: "soft", role: "status" }, "Marked as seen."));
   } }, "Mark as seen");
-  return section(data.hasLooked ? "New since you looked" : "New",
-    summary(data),
+  return section(data.hasLooked ? "New since you looked" : "New", summary(data),
     fresh.length > 0 && table(null, regressionColumns, fresh),
     moved.length > 0 && table(`${count(moved.length, "older regression")} of which something `
       + "changed", regressionColumns, moved),

@@ -234,8 +234,7 @@ export const page = {
   view: (data) => {
     const { r, reports, bisection, known, profile, history } = data;
     const machine = known.find((m) => m.id === r.machine);
-    return [head(r), picture(data, r), bisection && takenUpAgain(bisection),
-      attribution(r),
+    return [head(r), picture(data, r), bisection && takenUpAgain(bisection), attribution(r),
       distributions(r, r.series[0].unit),
       section("What it changed", table(r.effect.source === "screening"
         ? "In the night that suspected it" : "Each series with both builds side by side", columns,
