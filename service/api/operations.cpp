@@ -163,10 +163,11 @@ void work_metrics(Metrics& metrics, storage::Database& db, const Context& contex
   trust_metrics(metrics, measure(load_trust(db, context.config)));
   metrics.describe("nightjar_outbox_messages", "gauge",
                    "Messages to the issue tracker and the chat, by state.");
-  add_by_state(metrics, "nightjar_outbox_messages", storage::count_messages(db));
+  auto messages = storage::count_messages(db);
+  add_by_state(metrics, "nightjar_outbox_messages", messages);
   metrics.one("nightjar_outbox_pending", "gauge",
               "Messages to the issue tracker and the chat not yet sent.",
-              storage::count_messages(db)[OutboxState::pending]);
+              messages[OutboxState::pending]);
 }
 
 web::Response metrics_text(storage::Database& db, const Context& context,

@@ -61,34 +61,6 @@ json ends_json(const std::optional<Ends>& ends, bool of_failures) {
           {"smallest_seen", ends->smallest_seen}};
 }
 
-const char* blamed_word(MergeFinding::Blamed blamed) {
-  switch (blamed) {
-    case MergeFinding::Blamed::branch:
-      return "branch";
-    case MergeFinding::Blamed::merge:
-      return "merge";
-    case MergeFinding::Blamed::nobody:
-      break;
-  }
-  return "nobody";
-}
-
-json object_without_merges(const SearchReport& report);
-
-json merges_json(const std::vector<MergeFinding>& merges) {
-  json list = json::array();
-  for (const MergeFinding& one : merges) {
-    json branches = json::array();
-    for (const SearchReport& branch : one.branches)
-      branches.push_back(object_without_merges(branch));
-    list.push_back({{"merge", one.merge},
-                    {"blamed", blamed_word(one.blamed)},
-                    {"reason", one.reason},
-                    {"branches", branches}});
-  }
-  return list;
-}
-
 json object_without_merges(const SearchReport& report) {
   json posterior = json::array();
   for (const auto& share : report.posterior)
@@ -118,6 +90,32 @@ json object_without_merges(const SearchReport& report) {
     out["unit"] = report.subject->unit.empty() ? json() : json(report.subject->unit);
   }
   return out;
+}
+
+const char* blamed_word(MergeFinding::Blamed blamed) {
+  switch (blamed) {
+    case MergeFinding::Blamed::branch:
+      return "branch";
+    case MergeFinding::Blamed::merge:
+      return "merge";
+    case MergeFinding::Blamed::nobody:
+      break;
+  }
+  return "nobody";
+}
+
+json merges_json(const std::vector<MergeFinding>& merges) {
+  json list = json::array();
+  for (const MergeFinding& one : merges) {
+    json branches = json::array();
+    for (const SearchReport& branch : one.branches)
+      branches.push_back(object_without_merges(branch));
+    list.push_back({{"merge", one.merge},
+                    {"blamed", blamed_word(one.blamed)},
+                    {"reason", one.reason},
+                    {"branches", branches}});
+  }
+  return list;
 }
 
 }  // namespace
