@@ -50,6 +50,24 @@ Ratio worsening(const Ratio& change, Direction direction) {
   return {1 / change.ratio, 1 / change.high, 1 / change.low};
 }
 
+// What a level says against its reference, if the logs of their ratio have this error.
+ScreenVerdict first_verdict(double reference, double level, double error,
+                            const DetectionPolicy& policy) {
+  const double ratio = judged_value(level, policy) / judged_value(reference, policy);
+  if (std::abs(std::log(ratio)) <= policy.screen_z * error ||
+      is_below_floor(reference, level, policy))
+    return ScreenVerdict::same;
+  const bool higher = policy.direction == Direction::higher_is_better;
+  const double worse = higher ? 1 / ratio : ratio;
+  if (worse - 1 > policy.screen_change) return ScreenVerdict::suspect_worse;
+  return 1 / worse - 1 > policy.screen_change ? ScreenVerdict::suspect_better : ScreenVerdict::same;
+}
+
+// A level without what the machine did to it: a slower machine makes times longer, and rates lower.
+double less_moved(double level, double moved, const DetectionPolicy& policy) {
+  return level * std::exp(policy.direction == Direction::higher_is_better ? moved : -moved);
+}
+
 std::string sentence(const char* what, const Ratio& worse, int runs, double threshold) {
   char text[240];
   std::snprintf(text, sizeof text,
@@ -103,7 +121,7 @@ std::span<const int> ladder(Repeatability repeatability) {
 }
 
 Screen screen(std::span<const double> levels, std::span<const double> tonight,
-              const DetectionPolicy& policy) {
+              const DetectionPolicy& policy, std::span<const ControlReading> controls) {
   Screen out;
   out.level = hodges_lehmann(tonight);
   out.reference = out.level;
@@ -120,17 +138,17 @@ Screen screen(std::span<const double> levels, std::span<const double> tonight,
   // The median-based estimate's efficiency: 1.1 times the variance of a mean.
   const double within = 1.1 * std::pow(robust_sd(night), 2) / n;
   const double between = history.size() < 3 ? within : std::pow(robust_sd(history), 2);
-  const double error = std::sqrt(std::max(within, between) + 1.1 * between / k);
-  const double ratio = judged_value(out.level, policy) / judged_value(out.reference, policy);
-  out.change = ratio - 1;
-  out.z = std::log(ratio) / std::max(error, least_error);
-  const bool higher = policy.direction == Direction::higher_is_better;
-  const double worse = higher ? 1 / ratio - 1 : out.change;
-  const double better = higher ? out.change : 1 / ratio - 1;
-  if (std::abs(out.z) > policy.screen_z && !is_below_floor(out.reference, out.level, policy)) {
-    if (worse > policy.screen_change) out.verdict = Screen::Verdict::suspect_worse;
-    if (better > policy.screen_change) out.verdict = Screen::Verdict::suspect_better;
-  }
+  const double error =
+      std::max(least_error, std::sqrt(std::max(within, between) + 1.1 * between / k));
+  out.change = judged_value(out.level, policy) / judged_value(out.reference, policy) - 1;
+  out.z = std::log1p(out.change) / error;
+  out.verdict = first_verdict(out.reference, out.level, error, policy);
+  const bool stands =
+      std::all_of(controls.begin(), controls.end(), [&](const ControlReading& control) {
+        return first_verdict(out.reference, less_moved(out.level, control.moved, policy),
+                             std::hypot(error, control.unrest), policy) == out.verdict;
+      });
+  if (!stands && out.verdict != Screen::Verdict::same) out.verdict = Screen::Verdict::unclear;
   return out;
 }
 

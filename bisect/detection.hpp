@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bisect/statistics.hpp"
+#include "storage/model/control.hpp"
 #include "storage/model/enum.hpp"
 #include "storage/model/metric.hpp"
 
@@ -44,22 +45,26 @@ DetectionPolicy policy_of_metric(std::string_view metric, double threshold = .07
 // False for a slope without a least change.
 bool is_judged(const DetectionPolicy& policy);
 
-NIGHTJAR_ENUM(ScreenVerdict, first_night, same, suspect_worse, suspect_better);
+// `unclear`: the machine may have moved by as much as the series did.
+NIGHTJAR_ENUM(ScreenVerdict, first_night, same, suspect_worse, suspect_better, unclear);
 NIGHTJAR_ENUM(ConfirmationVerdict, worse, better, same, inconclusive, more);
 
 // Stage one. `levels` are accepted levels of earlier nights, newest first, of which 14 are used;
 // `tonight` holds the night's runs. It may be wrong, since stage two decides. Throws
 // std::invalid_argument without runs, or for values that are not positive.
+// `controls`: of the session that measured tonight. A change is suspicious if it is so as measured,
+// and also less what each of them moved by, with its unrest as noise. Else it is unclear. So a
+// control never makes a series suspicious.
 struct Screen {
   using Verdict = ScreenVerdict;
   Verdict verdict = Verdict::same;
-  double level = 0;      // tonight's Hodges-Lehmann location
+  double level = 0;      // tonight's Hodges-Lehmann location, as measured
   double reference = 0;  // the accepted level that it was compared with
   double change = 0;     // level / reference - 1, of judged values
   double z = 0;
 };
 Screen screen(std::span<const double> levels, std::span<const double> tonight,
-              const DetectionPolicy& policy);
+              const DetectionPolicy& policy, std::span<const ControlReading> controls = {});
 
 // Stage two judges runs of both builds, interleaved in the same sessions. `more` asks to measure
 // until each side has `runs_a_side` (5, 10, 20, 40, 80, 120; steady metrics 3, 5, 10).

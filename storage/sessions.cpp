@@ -162,6 +162,16 @@ SessionCheck read_check(Statement& row) {
   return check;
 }
 
+std::vector<ControlReading> readings_of(const Database& db, JobId job) {
+  Statement find(db,
+                 "SELECT gauge, within, moved, unrest FROM control_reading WHERE job = ? "
+                 "ORDER BY gauge");
+  return read_all(find.bind(job), [](Statement& row) {
+    return ControlReading{row.next<Gauge>(), row.next<double>(), row.next<double>(),
+                          row.next<double>()};
+  });
+}
+
 }  // namespace
 
 Accepted store_result(Transaction& transaction, JobId id, int attempt, const SessionResult& result,
@@ -220,7 +230,9 @@ std::map<BuildId, Profile> profiles_of_job(const Database& db, JobId id) {
 
 std::optional<SessionCheck> find_check(const Database& db, JobId id) {
   Statement find(db, CHECKS "session_check.job = ?");
-  return read_one(find.bind(id), read_check);
+  auto check = read_one(find.bind(id), read_check);
+  if (check) check->readings = readings_of(db, id);
+  return check;
 }
 
 void add_check(Transaction& transaction, const Job& job, const SessionCheck& check) {
@@ -233,6 +245,12 @@ void add_check(Transaction& transaction, const Job& job, const SessionCheck& che
     Statement(transaction,
               "INSERT INTO gpu_control (job, compute, bandwidth, launch) VALUES (?, ?, ?, ?)")
         .bind(job.id, check.gpu->compute, check.gpu->bandwidth, check.gpu->launch)
+        .run();
+  for (const ControlReading& one : check.readings)
+    Statement(transaction,
+              "INSERT INTO control_reading (job, gauge, within, moved, unrest) "
+              "VALUES (?, ?, ?, ?, ?)")
+        .bind(job.id, one.gauge, one.within, one.moved, one.unrest)
         .run();
   Statement(transaction, "DELETE FROM unchecked_session WHERE job = ?").bind(job.id).run();
 }
@@ -267,6 +285,24 @@ std::vector<SessionCheck> last_checks(const Database& db, MachineId machine, Fac
   auto checks = read_all(find.bind(machine, facts, static_cast<std::int64_t>(count)), read_check);
   std::reverse(checks.begin(), checks.end());
   return checks;
+}
+
+std::vector<EarlierControl> controls_before(const Database& db, MachineId machine, FactsId facts,
+                                            NightId night, int nights) {
+  Statement find(
+      db,
+      "SELECT job.night, reading.gauge, iif(reading.gauge = 'cpu', said.control, "
+      "iif(reading.gauge = 'gpu_compute', gpu.compute, gpu.bandwidth)), reading.within "
+      "FROM job JOIN session_check AS said ON said.job = job.id "
+      "JOIN control_reading AS reading ON reading.job = job.id "
+      "LEFT JOIN gpu_control AS gpu ON gpu.job = job.id "
+      "WHERE job.machine = ?1 AND job.kind = 'screen' AND job.facts IS ?2 AND said.control > 0 "
+      "AND job.night IN (SELECT DISTINCT night FROM job WHERE machine = ?1 AND kind = 'screen' "
+      "AND facts IS ?2 AND night < ?3 ORDER BY night DESC LIMIT ?4)");
+  return read_all(find.bind(machine, facts, night, nights), [](Statement& row) {
+    return EarlierControl{row.next<NightId>(), row.next<Gauge>(), row.next<double>(),
+                          row.next<double>()};
+  });
 }
 
 }  // namespace nightjar::storage

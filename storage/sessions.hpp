@@ -28,7 +28,7 @@ std::optional<Time> result_time(const Database& db, JobId id);
 // What a job of profiles found out on each of its builds, all runs of it together.
 std::map<BuildId, Profile> profiles_of_job(const Database& db, JobId id);
 
-// What was said of a job's session; nullopt before.
+// What was said of a job's session, with its readings; nullopt before.
 std::optional<SessionCheck> find_check(const Database& db, JobId id);
 void add_check(Transaction& transaction, const Job& job, const SessionCheck& check);
 // The jobs whose sessions are stored and have no check yet, in the order in which they were asked
@@ -37,8 +37,12 @@ std::vector<JobId> unchecked_sessions(const Database& db);
 // Whether a session that was asked for before this one, of the same night's screening or of the
 // same comparison on the machine class, is not over or has no check yet.
 bool awaits_earlier_session(const Database& db, const Job& asked);
-// The machine class's last checks, at most `count`, oldest first.
+// The machine class's last checks, at most `count`, oldest first, without readings.
 std::vector<SessionCheck> last_checks(const Database& db, MachineId machine, FactsId facts,
                                       std::size_t count);
+// The controls of the class's sessions of screening in the last `nights` nights before `night` that
+// it measured, of void ones too, in no order.
+std::vector<EarlierControl> controls_before(const Database& db, MachineId machine, FactsId facts,
+                                            NightId night, int nights);
 
 }  // namespace nightjar::storage

@@ -100,19 +100,21 @@ void add_naming(json& said, const bisect::Answer& answer, const SearchInput& inp
 }  // namespace
 
 Evidence of_screening(const bisect::Screen& screen, const Values& tonight,
-                      std::span<const double> levels, const bisect::DetectionPolicy& policy) {
-  return {json{{"rules", rules},
-               {"stage", "screening"},
-               {"verdict", name_of(screen.verdict)},
-               {"level", screen.level},
-               {"reference", screen.reference},
-               {"change", screen.change},
-               {"z", screen.z},
-               {"tonight", tonight.values},
-               {"tonight_runs", tonight.runs},
-               {"levels", levels},
-               {"policy", policy_json(policy)}}
-              .dump()};
+                      std::span<const double> levels, const bisect::DetectionPolicy& policy,
+                      std::span<const ControlReading> controls) {
+  json said{{"rules", rules},
+            {"stage", "screening"},
+            {"verdict", name_of(screen.verdict)},
+            {"level", screen.level},
+            {"reference", screen.reference},
+            {"change", screen.change},
+            {"z", screen.z},
+            {"tonight", tonight.values},
+            {"tonight_runs", tonight.runs},
+            {"levels", levels},
+            {"policy", policy_json(policy)}};
+  for (const ControlReading& one : controls) said["controls"].push_back(control_json(one));
+  return {said.dump()};
 }
 
 Evidence of_creep(const bisect::Creep& creep, const Values& tonight, std::span<const double> levels,

@@ -31,7 +31,8 @@ struct Values {
 };
 
 Evidence of_screening(const bisect::Screen& screen, const Values& tonight,
-                      std::span<const double> levels, const bisect::DetectionPolicy& policy);
+                      std::span<const double> levels, const bisect::DetectionPolicy& policy,
+                      std::span<const ControlReading> controls = {});
 // `levels`: newest first, tonight's included.
 Evidence of_creep(const bisect::Creep& creep, const Values& tonight, std::span<const double> levels,
                   const bisect::DetectionPolicy& policy);

@@ -29,6 +29,22 @@ bisect::DetectionPolicy detection_policy(const json& in) {
   return policy;
 }
 
+json control_json(const ControlReading& control) {
+  return {{"gauge", control.gauge},
+          {"within", control.within},
+          {"moved", control.moved},
+          {"unrest", control.unrest}};
+}
+
+std::vector<ControlReading> control_readings(const json& said) {
+  std::vector<ControlReading> controls;
+  if (!said.contains("controls")) return controls;
+  for (const json& in : said.at("controls"))
+    controls.push_back({field<Gauge>(in, "gauge"), field<double>(in, "within"),
+                        field<double>(in, "moved"), field<double>(in, "unrest")});
+  return controls;
+}
+
 // Without what is of `bisect run` alone: several searches that share their runs.
 json policy_json(const bisect::SearchPolicy& policy) {
   return {{"threshold", policy.threshold},

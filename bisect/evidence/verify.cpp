@@ -155,7 +155,9 @@ Evidence screen_again(const json& said, const RawRuns& raw) {
   const Values tonight = values_in(said, "tonight", "tonight_runs", raw, raw.bad());
   const auto levels = field<std::vector<double>>(said, "levels");
   const auto policy = detection_policy(said.at("policy"));
-  return of_screening(bisect::screen(levels, tonight.values, policy), tonight, levels, policy);
+  const auto controls = control_readings(said);
+  return of_screening(bisect::screen(levels, tonight.values, policy, controls), tonight, levels,
+                      policy, controls);
 }
 
 Evidence creep_again(const json& said, const RawRuns& raw) {

@@ -53,6 +53,23 @@ const Row<EnvironmentSpec>& environment_row() {
   return made;
 }
 
+const Row<ControlReading>& control_row() {
+  static const Row<ControlReading> made(
+      "ControlReading", "How far the machine moved in a session of screening, by one control.",
+      {{"gauge", &ControlReading::gauge},
+       {"within", &ControlReading::within, "Standard deviation of the logs of its runs."},
+       {"moved", &ControlReading::moved,
+        "Log of its level over that of the nights before; 0: too few of them to know."},
+       {"unrest", &ControlReading::unrest,
+        "Standard deviation of logs by which its runs differ more than in the nights before."}});
+  return made;
+}
+
+std::vector<ControlReading> controls_of(const Job& job, Rows& rows) {
+  const auto check = storage::find_check(rows.db, job.id);
+  return check ? check->readings : std::vector<ControlReading>();
+}
+
 const Row<JobCounts>& counts_row() {
   static const Row<JobCounts> made = [] {
     Row<JobCounts>::Fields fields;
@@ -252,6 +269,7 @@ const Row<ListedJob>& job_detail() {
       {{"spec", &Job::spec},
        {"session", [](const Job& job, Rows& rows) { return storage::session_of(rows.db, job.id); },
         session},
+       {"controls", controls_of, control_row()},
        {"facts", facts_at, facts_row(),
         "What the machine was, as the runner registered it that claimed the job last."},
        {"facts_changed", facts_changed_for,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "storage/model/accuracy.hpp"
+#include "storage/model/control.hpp"
 #include "storage/model/enum.hpp"
 #include "storage/model/gpu.hpp"
 #include "storage/model/hex.hpp"
@@ -164,6 +165,7 @@ struct SessionCheck {
   std::string reason = {};  // why not
   double control = 0;       // the control workload's location, s; 0: none was measured
   std::optional<GpuControl> gpu = {};
+  std::vector<ControlReading> readings = {};  // of a screening alone, one a gauge
 };
 
 // A job as stored and as claimed. A lease belongs to one attempt: a result for an older attempt is

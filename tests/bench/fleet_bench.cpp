@@ -131,7 +131,7 @@ class Fleet {
       if (up) worse[machine_of(i)].push_back(i);
       if (up || watched.seen.verdict == ScreenVerdict::suspect_better)
         moved[machine_of(i)].push_back(i);
-      if (!up) watched.accept(watched.seen.level, series.build());
+      if (!up && !watched.unclear()) watched.accept(watched.seen.level, series.build());
     }
     confirm_all(worse, moved, counts);
     ++nights_;
@@ -225,7 +225,7 @@ std::string play(const Step& step, int jobs, int suspects) {
       watched.look(series, step.policy, tonight);
       alarms = rivals.judge(std::span(tonight).first(usual_runs));
       watched.learn();
-      if (night < 20) watched.accept(watched.seen.level, series.build());
+      if (night < 20 && !watched.unclear()) watched.accept(watched.seen.level, series.build());
     }
     fixed += alarms.fixed;
     otava += alarms.otava;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "bisect/calibration.hpp"
+#include "bisect/control.hpp"
 #include "bisect/fleet.hpp"
 #include "bisect/noise_class.hpp"
 #include "tests/bench/neighbours.hpp"
@@ -59,6 +61,7 @@ struct SeriesTraits {
 };
 
 inline constexpr double largest_layout_effect = .0098;
+inline constexpr double control_spread = .003;  // of runs of the control
 
 // What the benches are asked to play. Unknown options are left out.
 struct Options {
@@ -97,7 +100,10 @@ inline SeriesTraits drawn_traits(Random& random, double largest_layout = largest
 class Series {
  public:
   Series(const SeriesTraits& traits, std::uint64_t seed)
-      : traits_(traits), random_(seed), neighbours_(seed ^ 0x5bd1e995u) {}
+      : traits_(traits),
+        random_(seed),
+        neighbours_(seed ^ 0x5bd1e995u),
+        control_(seed ^ 0x2545f491u) {}
 
   void next_night(const Machine& machine) {
     constexpr double rho = .8;
@@ -108,7 +114,8 @@ class Series {
       spell_ = random_.between(.02, .15);
       spell_nights_ = static_cast<int>(std::ceil(-5 * std::log(1 - random_.uniform())));
     }
-    night_ = drift_ + machine.drift + machine.slow + (spell_nights_ > 0 ? spell_ : 0);
+    machine_ = machine.drift + machine.slow;
+    night_ = drift_ + machine_ + (spell_nights_ > 0 ? spell_ : 0);
     if (traits_.neighbours) neighbours_.next_night();
     build_ = step_ + traits_.layout * random_.normal();
   }
@@ -118,17 +125,27 @@ class Series {
   // In some sessions something else runs for a while.
   void begin_session(int runs) {
     burst_from_ = burst_to_ = 0;
-    run_ = 0;
-    if (traits_.neighbours) neighbours_.begin_session(runs);
+    run_ = 1;  // between two runs of the control
+    runs_ = runs;
+    if (traits_.neighbours) neighbours_.begin_session(runs + 2);
     if (!random_.happens(traits_.bursts)) return;
     burst_from_ = static_cast<int>(random_.between(0, runs));
     burst_to_ = burst_from_ + static_cast<int>(random_.between(2, 9));
     burst_ = random_.between(.05, .20);
   }
+  // The control workload at both ends of the session, in seconds. No build changes it.
+  std::array<double, 2> control() {
+    const auto at = [&](int run) {
+      const double y = machine_ + control_spread * control_.normal();
+      return std::exp(traits_.neighbours ? y + neighbours_.of_control(run) : y);
+    };
+    const double before = at(0);
+    return {before, at(runs_ + 1)};
+  }
   double run(double build) {
     double y = night_ + build + traits_.cv * (traits_.heavy ? random_.heavy() : random_.normal());
     if (random_.happens(traits_.outliers)) y += std::log(1.10 + .20 * random_.uniform());
-    if (run_ >= burst_from_ && run_ < burst_to_) y += burst_;
+    if (run_ > burst_from_ && run_ <= burst_to_) y += burst_;
     if (traits_.neighbours) y += neighbours_.of_run(run_);
     ++run_;
     return std::exp(y);
@@ -138,8 +155,10 @@ class Series {
   SeriesTraits traits_;
   Random random_;
   Neighbours neighbours_;
+  Random control_;
+  double machine_ = 0;
   double drift_ = 0, spell_ = 0, night_ = 0, build_ = 0, step_ = 0, burst_ = 0;
-  int spell_nights_ = 0, burst_from_ = 0, burst_to_ = 0, run_ = 0;
+  int spell_nights_ = 0, burst_from_ = 0, burst_to_ = 0, run_ = 0, runs_ = 0;
 };
 
 template <class T>
@@ -150,6 +169,8 @@ void push_newest(std::vector<T>& all, T value, std::size_t most) {
 
 // What the service keeps of a series.
 struct Watched {
+  bool reads_control = true;
+  std::vector<EarlierControl> controls;     // newest first
   std::vector<double> levels;               // newest first
   std::vector<std::vector<double>> builds;  // newest first
   double good = 0;                          // the build of the newest level
@@ -168,14 +189,26 @@ struct Watched {
     policy = adapted(configured, noise);
     scatter = {noise.sd, nights_sd(levels, policy), runs};
     if (noise.sd > 0) policy = with_smallest_shown(policy, scatter);
-    seen = screen(levels, used, policy);
+    seen = screen(levels, used, policy, read(series.control()));
     push_newest(builds, std::vector<double>(used.begin(), used.end()), nights_of_level);
   }
+  bool unclear() const { return seen.verdict == ScreenVerdict::unclear; }  // and makes no level
   void learn() { noise = series_noise(builds); }
   void accept(double level, double build) {
     push_newest(levels, level, nights_of_level);
     good = build;
   }
+
+ private:
+  std::vector<ControlReading> read(const std::array<double, 2>& control) {
+    if (!reads_control) return {};
+    const ControlReading reading = read_control(Gauge::cpu, control, controls).value();
+    push_newest(controls, {NightId{++night_}, Gauge::cpu, median(control), reading.within},
+                nights_of_level);
+    return {reading};
+  }
+
+  int night_ = 0;
 };
 
 struct Confirmed {

@@ -1,12 +1,15 @@
 // What neighbours on a shared node do to a night's verdicts: false findings of a fleet of 50,000
 // series that nothing happens to, and the power at the smallest change that a series is said to
-// show. Beside it the same series on a quiet node. Fixed seeds, two cores.
+// show. Beside it the same series on a quiet node, and a screen that does not read the control.
+// Fixed seeds, two cores.
 // neighbours_bench [--series N] [--nights N] [--jobs N] [--write FILE]. The series are a sample:
 // each is judged under the bar of the whole fleet. FILE: the document whose figures are to be
 // these.
+#include <cmath>
 #include <cstdio>
 #include <future>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,20 +24,22 @@ constexpr int fleet_series = 50000;
 constexpr double nights_a_month = 30.;
 
 struct Tally {
-  double suspects = 0, most_suspects = 0, runs = 0, not_shown = 0;
+  double suspects = 0, most_suspects = 0, unclear = 0, runs = 0, not_shown = 0;
   int by_half = 0, found = 0;  // false findings; by_half: without the rule for small changes
 };
 
 // A sample of the fleet. No machine has slow nights here: fleet_bench has them.
 class Sample {
  public:
-  Sample(const Options& options, bool neighbours) : options_(options), random_(7) {
+  Sample(const Options& options, bool neighbours, bool reads_control)
+      : options_(options), random_(7) {
     for (int i = 0; i < options.series; ++i) {
       SeriesTraits traits = drawn_traits(random_);
       traits.neighbours = neighbours;
       series_.emplace_back(traits, static_cast<std::uint64_t>(i) * 2654435761u + 17);
     }
     watched_.resize(series_.size());
+    for (Watched& watched : watched_) watched.reads_control = reads_control;
     machines_.resize(static_cast<std::size_t>(std::max(1, options.series / series_a_machine)));
     for (int night = 0; night < nights_of_level; ++night) play(nullptr);
     for (int night = 0; night < options.nights; ++night) play(&tally);
@@ -49,6 +54,7 @@ class Sample {
       machine.slow = 0;
     }
     std::vector<std::size_t> suspects;
+    double unclear = 0;
     std::vector<double> tonight;
     for (std::size_t i = 0; i < series_.size(); ++i) {
       Watched& watched = watched_[i];
@@ -58,13 +64,17 @@ class Sample {
       if (out) out->not_shown += watched.policy.smallest_shown > 0;
       if (watched.seen.verdict == ScreenVerdict::suspect_worse)
         suspects.push_back(i);
+      else if (watched.unclear())
+        unclear += out != nullptr;
       else
         watched.accept(watched.seen.level, series_[i].build());
     }
     ++nights_;
-    const int all = static_cast<int>(suspects.size()) * (fleet_series / options_.series);
+    const int others = fleet_series / options_.series;
+    const int all = static_cast<int>(suspects.size()) * others;
     for (const std::size_t i : suspects) confirm_one(i, {1. / 30, std::max(1, all), 0}, out);
     if (!out) return;
+    out->unclear += unclear * others;
     out->suspects += all;
     out->most_suspects = std::max(out->most_suspects, static_cast<double>(all));
   }
@@ -100,9 +110,9 @@ std::string month_text(int found, const Options& options) {
 }
 
 std::string fleet_row(const char* name, const Tally& tally, const Options& options) {
-  return formatted("| %s | %.3f | %.0f | %.0f |", name,
+  return formatted("| %s | %.3f | %.0f | %.0f | %.0f |", name,
                    tally.not_shown / options.series / options.nights,
-                   tally.suspects / options.nights,
+                   tally.suspects / options.nights, tally.unclear / options.nights,
                    tally.runs / options.nights * fleet_series / options.series) +
          month_text(tally.by_half, options) + month_text(tally.found, options) + "\n";
 }
@@ -116,7 +126,7 @@ struct Power {
 // Each series gets worse once 20 nights are known: by `step`, or without one by what it is said to
 // show.
 Power power(const SeriesTraits& traits, int suspects, int jobs,
-            std::optional<double> step = std::nullopt) {
+            std::optional<double> step = std::nullopt, bool reads_control = true) {
   Power out;
   std::vector<double> tonight, changes;
   for (int job = 0; job < jobs; ++job) {
@@ -124,6 +134,7 @@ Power power(const SeriesTraits& traits, int suspects, int jobs,
     Machine machine;
     Series series(traits, static_cast<std::uint64_t>(job) * 2654435761u + 99);
     Watched watched;
+    watched.reads_control = reads_control;
     for (int night = 0; night <= 20; ++night) {
       machine.next_night(random);
       machine.slow = 0;
@@ -135,7 +146,7 @@ Power power(const SeriesTraits& traits, int suspects, int jobs,
       series.next_night(machine);
       watched.look(series, {}, tonight);
       watched.learn();
-      if (night < 20) watched.accept(watched.seen.level, series.build());
+      if (night < 20 && !watched.unclear()) watched.accept(watched.seen.level, series.build());
     }
     ++out.cases;
     if (watched.seen.verdict != ScreenVerdict::suspect_worse) continue;
@@ -159,9 +170,10 @@ std::string power_row(const char* name, SeriesTraits traits, int quiet_suspects,
                       int jobs) {
   const Power quiet = power(traits, quiet_suspects, jobs);
   traits.neighbours = true;
-  const Power shared = power(traits, suspects, jobs);
+  const Power unread = power(traits, suspects, jobs, std::nullopt, false),
+              shared = power(traits, suspects, jobs);
   const double share = static_cast<double>(shared.seen) / std::max(1, quiet.seen);
-  return formatted("| %s |", name) + power_text(quiet) + power_text(shared) +
+  return formatted("| %s |", name) + power_text(quiet) + power_text(unread) + power_text(shared) +
          formatted(" %.2f |\n", share);
 }
 
@@ -189,25 +201,103 @@ std::string small_steps_table(int suspects, int jobs) {
   return text;
 }
 
+// Runs of two builds that do not differ. Run i of both is a pair.
+struct Sides {
+  std::vector<double> good, bad;
+
+  void add(int pair, double first, double second) {  // which is first alternates
+    good.push_back(std::exp(pair % 2 == 0 ? first : second));
+    bad.push_back(std::exp(pair % 2 == 0 ? second : first));
+  }
+  double shifted() const { return std::log(shift(good, bad, .95).ratio); }
+  double shifted_in_pairs() const {
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < good.size(); ++i) ratios.push_back(bad[i] / good[i]);
+    return std::log(hodges_lehmann(ratios));
+  }
+};
+
+double root_mean_square(std::span<const double> errors) {
+  double squares = 0;
+  for (const double error : errors) squares += error * error;
+  return std::sqrt(squares / static_cast<double>(errors.size()));
+}
+
+// The error of a shift by as many runs: one after the other on one device, or a pair at once on two
+// devices of the node, which swap (a duet).
+std::string duet_row(double cv, int pairs, int jobs) {
+  constexpr double devices_differ = .003, outliers = .05;
+  std::vector<double> in_turns, duet, duet_in_pairs;
+  for (int job = 0; job < jobs; ++job) {
+    Random random(static_cast<std::uint64_t>(job) * 977 + 5);
+    Neighbours device(static_cast<std::uint64_t>(job) * 31 + 7), other = device;
+    const double beside = devices_differ * random.normal();
+    const auto measured = [&](double slowed) {
+      const double outlier = random.happens(outliers) ? random.between(.1, .25) : 0;
+      return slowed + cv * random.normal() + outlier;
+    };
+    Sides one_by_one, at_once;
+    device.begin_session(2 * pairs);
+    for (int i = 0; i < pairs; ++i) {
+      const double first = measured(device.of_run(2 * i));
+      one_by_one.add(i, first, measured(device.of_run(2 * i + 1)));
+    }
+    device.begin_session(pairs);
+    other.begin_session_beside(device, pairs);
+    for (int i = 0; i < pairs; ++i) {
+      const double first = measured(device.of_run(i));
+      at_once.add(i, first, beside + measured(other.of_run(i)));
+    }
+    in_turns.push_back(one_by_one.shifted());
+    duet.push_back(at_once.shifted());
+    duet_in_pairs.push_back(at_once.shifted_in_pairs());
+  }
+  return formatted("| CV %.0f %%, %d pairs | %.2f %% | %.2f %% | %.2f %% |\n", 100 * cv, pairs,
+                   100 * root_mean_square(in_turns), 100 * root_mean_square(duet),
+                   100 * root_mean_square(duet_in_pairs));
+}
+
+std::string duet_table(int jobs) {
+  std::string text = formatted(
+      "\nThe same number of runs with neighbours, in turns on one device, or a pair at once on two "
+      "that swap; root mean square error of the shift, %d sessions a row:\n\n"
+      "| runs | **in turns** | at once | at once, compared in pairs |\n"
+      "|---|---|---|---|\n",
+      jobs);
+  for (const double cv : {.01, .03})
+    for (const int pairs : {10, 20}) text += duet_row(cv, pairs, jobs);
+  return text;
+}
+
 std::string figures(const Options& options) {
-  auto beside = std::async(std::launch::async, [&] { return Sample(options, false).tally; });
-  const Tally shared = Sample(options, true).tally, quiet = beside.get();
+  const auto sample = [&](bool neighbours, bool reads_control) {
+    return std::async(std::launch::async,
+                      [=, &options] { return Sample(options, neighbours, reads_control).tally; });
+  };
+  auto first = sample(false, false), second = sample(false, true);
+  const Tally quiet_unread = first.get(), quiet = second.get();
+  first = sample(true, false);
+  second = sample(true, true);
+  const Tally unread = first.get(), shared = second.get();
   const int quiet_suspects = static_cast<int>(std::max(1., quiet.most_suspects)),
             suspects = static_cast<int>(std::max(1., shared.most_suspects));
   std::string text = formatted(
       "%d series of a fleet of %d that nothing happens to, %d nights; false findings in 30 nights "
       "of the fleet with their 95 %% interval:\n\n"
-      "| node | share of series that cannot show 7 %% | suspects a night | runs of confirmations a "
-      "night | "
-      "without the rule | **with the rule** |\n"
-      "|---|---|---|---|---|---|\n",
+      "| node | share of series that cannot show 7 %% | suspects a night | unclear a night | runs "
+      "of confirmations a night | without the rule | **with the rule** |\n"
+      "|---|---|---|---|---|---|---|\n",
       options.series, fleet_series, options.nights);
-  text += fleet_row("quiet", quiet, options) + fleet_row("with neighbours", shared, options);
+  text += fleet_row("quiet, control not read", quiet_unread, options) +
+          fleet_row("quiet", quiet, options) +
+          fleet_row("with neighbours, control not read", unread, options) +
+          fleet_row("with neighbours", shared, options);
   text += formatted(
       "\nSteps of the smallest change that each series is said to show, seen on their first night "
       "under the bar of the worst of those nights, %d series a row:\n\n"
-      "| series | quiet: change | seen | with neighbours: change | seen | of the quiet node's |\n"
-      "|---|---|---|---|---|---|\n",
+      "| series | quiet: change | seen | with neighbours, control not read: change | seen | with "
+      "neighbours: change | seen | of the quiet node's |\n"
+      "|---|---|---|---|---|---|---|---|\n",
       options.jobs);
   for (const auto& [name, cv] : {std::pair{"CV 1 %", .01}, {"CV 3 %", .03}}) {
     SeriesTraits traits;
@@ -215,7 +305,7 @@ std::string figures(const Options& options) {
     traits.cv = cv;
     text += power_row(name, traits, quiet_suspects, suspects, options.jobs);
   }
-  return text + small_steps_table(suspects, options.jobs);
+  return text + small_steps_table(suspects, options.jobs) + duet_table(4 * options.jobs);
 }
 
 }  // namespace

@@ -784,6 +784,7 @@ def test_a_session_tells_what_its_machine_was_and_what_had_changed(browser, hist
     assert known["facts"]["facts"]["kernel"] in told and "governor" in told
     assert known["facts_changed"] and known["facts_changed"] in told
     assert "CPU clock" in told
+    assert known["controls"] and "How far the machine moved" in told and "the processor" in told
     browser.run(AXE.read_text())
     assert {look: complaints_of(browser, look) for look in LOOKS} == {look: [] for look in LOOKS}
     assert browser.complaints() == []

@@ -20,7 +20,7 @@ TEST_CASE("a file is written as write-ahead log with foreign keys on and every c
   CHECK(mode.next<std::string>() == "wal");
   CHECK(db.impl().ask("PRAGMA foreign_keys") == 1);
   CHECK(db.impl().ask("PRAGMA synchronous") == 2);
-  CHECK(db.schema_version() == 45);
+  CHECK(db.schema_version() == 46);
 }
 
 TEST_CASE("a transaction that is not committed leaves nothing") {

@@ -58,10 +58,10 @@ TEST_CASE("a file of the oldest version is migrated and keeps what it holds") {
   Folder folder;
   const auto path = oldest(folder);
   CHECK_THROWS_WITH(Database::open_reader(path),
-                    Catch::Contains("has schema version 38, 45 is wanted; start nightjard"));
+                    Catch::Contains("has schema version 38, 46 is wanted; start nightjard"));
 
   Database db = Database::open_writer(path);
-  CHECK(db.schema_version() == 45);
+  CHECK(db.schema_version() == 46);
   Database fresh = Database::open_writer(":memory:");
   CHECK(schema_of(db) == schema_of(fresh));
 
@@ -145,7 +145,7 @@ TEST_CASE("a file of a newer program is refused, with its version and what to do
   for (const auto open : {&Database::open_writer, &Database::open_reader})
     CHECK_THROWS_WITH(open(path), Catch::Contains(path.string()) &&
                                       Catch::Contains("has schema version 99") &&
-                                      Catch::Contains("knows versions up to 45") &&
+                                      Catch::Contains("knows versions up to 46") &&
                                       Catch::Contains("start the newer nightjard"));
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <stdexcept>
 
 #include <catch2/catch.hpp>
@@ -193,6 +194,36 @@ TEST_CASE("the last checks of a machine class come oldest first") {
   const auto of_cpu = last_checks(story.db, story.machine.id, {}, 3).front();
   CHECK_FALSE(of_cpu.gpu);
   CHECK(last_checks(story.db, MachineId{99}, {}, 2).empty());
+}
+
+TEST_CASE("readings of controls are kept, and read again by night, class and facts") {
+  Story story;
+  const Job first = story.measure("first");
+  SessionCheck check{false, "off", 2, GpuControl{1, 5, 6}};
+  check.readings = {{Gauge::cpu, .01, .05, .002}, {Gauge::gpu_compute, .001, 0, 0}};
+  add_check(Autocommit(story.db), first, check);
+  const auto kept = find_check(story.db, first.id)->readings;
+  REQUIRE(kept.size() == 2);
+  CHECK(kept[0].gauge == Gauge::cpu);
+  CHECK(kept[0].moved == .05);
+  CHECK(kept[0].unrest == .002);
+  CHECK(kept[1].within == .001);
+
+  const auto before = [&](int night, int nights) {
+    return controls_before(story.db, story.machine.id, {}, NightId{night}, nights);
+  };
+  CHECK(before(1, 14).empty());  // its own night is not before it
+  auto controls = before(99, 14);
+  std::sort(controls.begin(), controls.end(),
+            [](const auto& a, const auto& b) { return a.gauge < b.gauge; });
+  REQUIRE(controls.size() == 2);
+  CHECK(controls[0].location == 2);
+  CHECK(controls[0].within == .01);
+  CHECK(controls[1].location == 1);
+  CHECK(controls[1].night == first.night);
+  CHECK(before(99, 0).empty());
+  CHECK(controls_before(story.db, MachineId{99}, {}, NightId{99}, 14).empty());
+  CHECK(controls_before(story.db, story.machine.id, FactsId{7}, NightId{99}, 14).empty());
 }
 
 TEST_CASE("a compiled workload's accuracy is kept with its run, said or by how the run ended") {

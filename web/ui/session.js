@@ -2,6 +2,7 @@
 
 import { column, el, link, note, number, section, state, table, when, whole } from "./dom.js";
 import { factsMoved, factsOf } from "./parts.js";
+import { change } from "./words.js";
 
 const of = (value, unit) => (value === null || value === undefined ? "–"
   : `${Number(value.toPrecision(4))}\u00a0${unit}`);
@@ -24,6 +25,16 @@ function readings({ before, after }) {
 const readingColumns = [whole("reading", (r) => r[0]), number("before", (r) => r[1]),
   number("after", (r) => r[2])];
 
+const gauges = { cpu: "the processor", gpu_compute: "the GPU's arithmetic",
+  gpu_bandwidth: "the GPU's memory" };
+
+/** How far its machine moved. A change of a series that this may explain is unclear. */
+const controlColumns = [
+  whole("control of", (c) => gauges[c.gauge]),
+  number("against the nights before", (c) => (c.moved === 0 ? "–" : change(Math.exp(c.moved)))),
+  number("its runs differ by", (c) => of(100 * c.within, "%")),
+  number("more than usual by", (c) => of(100 * c.unrest, "%"))];
+
 /** A job of a night with what its machine was then. */
 export function sessionSection(job, runner) {
   return section(`Session ${job.id}`, el("p", {}, `${job.kind} on `, runner ?? "no runner yet", " ",
@@ -35,6 +46,9 @@ export function sessionSection(job, runner) {
         : "Nothing that was known before had changed."),
     factsOf({ id: `session-${job.id}`, facts: job.facts.facts })]
     : note("No runner has claimed it, so no machine's facts belong to it."),
+  job.controls.length > 0
+    && table("How far the machine moved, by work that no build changes", controlColumns,
+      job.controls),
   job.session && table("What the machine did meanwhile", readingColumns, readings(job.session)));
 }
 

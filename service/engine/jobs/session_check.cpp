@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "bisect/control.hpp"
 #include "bisect/statistics.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
@@ -18,6 +19,7 @@
 namespace nightjar::service {
 namespace {
 
+constexpr int remembered_nights = 14;            // what a series' level comes from
 constexpr std::size_t remembered_sessions = 30;  // of each machine class
 constexpr std::size_t enough_history = 8;        // before that there is no sd to hold a session to
 // Share of all CPU time. Single disturbed iterations are known by their probes and left out by the
@@ -39,13 +41,13 @@ std::string signed_percent(double share) {
 
 // What of the control workload is held to a machine class's history. Below `least_deviation`, a
 // share, it is never off: on shared machines it repeats no better.
-struct Gauge {
+struct HeldGauge {
   const char* name;
   double least_deviation;
   double (*location)(const SessionCheck& check);  // s; 0: not measured
 };
 
-constexpr Gauge gauges[] = {
+constexpr HeldGauge gauges[] = {
     {"the control workload, which depends on the machine only,", .10,
      [](const SessionCheck& check) { return check.control; }},
     {"the GPU's arithmetic, by a kernel that no build changes,", .05,
@@ -55,15 +57,48 @@ constexpr Gauge gauges[] = {
     {"launching a kernel that does nothing", .30,
      [](const SessionCheck& check) { return check.gpu ? check.gpu->launch : 0; }}};
 
-// The median over the session's control runs, in seconds; 0: none has the metric.
-double control_location(const JobSpec& spec, const SessionResult& result, const char* metric) {
+// The locations of the session's control runs, in seconds.
+std::vector<double> control_runs(const JobSpec& spec, const SessionResult& result,
+                                 const char* metric) {
   std::vector<double> locations;
   for (const RunResult& run : result.runs) {
     const auto index = static_cast<std::size_t>(run.order);
     if (index >= spec.order.size() || !spec.order[index].is_control()) continue;
     if (const auto value = value_of(run, metric)) locations.push_back(*value);
   }
+  return locations;
+}
+
+// Their median; 0: none has the metric.
+double control_location(const JobSpec& spec, const SessionResult& result, const char* metric) {
+  const std::vector<double> locations = control_runs(spec, result, metric);
   return locations.empty() ? 0 : bisect::median(locations);
+}
+
+const char* metric_of(Gauge gauge) {
+  switch (gauge) {
+    case Gauge::cpu:
+      return "latency";
+    case Gauge::gpu_compute:
+      return "gpu_compute";
+    case Gauge::gpu_bandwidth:
+      return "gpu_bandwidth";
+  }
+  return "";
+}
+
+// How far the machine moved during a screening. The launches of a GPU have no reading: the CPU's
+// control moves with them, and most workloads do not.
+std::vector<ControlReading> control_readings(const Unchecked& unchecked,
+                                             const SessionCheck& check) {
+  std::vector<ControlReading> readings;
+  for (const Gauge gauge : all_of<Gauge>()) {
+    if (gauge == Gauge::cpu ? check.control <= 0 : !check.gpu) continue;
+    const auto runs = control_runs(unchecked.job.spec, unchecked.result, metric_of(gauge));
+    if (const auto reading = bisect::read_control(gauge, runs, unchecked.nights))
+      readings.push_back(*reading);
+  }
+  return readings;
 }
 
 std::optional<GpuControl> gpu_location(const JobSpec& spec, const SessionResult& result) {
@@ -75,7 +110,7 @@ std::optional<GpuControl> gpu_location(const JobSpec& spec, const SessionResult&
 }
 
 // Why a gauge is off; empty: it is not, or there is too little to hold it to.
-std::string off_by(const Gauge& gauge, const SessionCheck& check,
+std::string off_by(const HeldGauge& gauge, const SessionCheck& check,
                    const std::vector<SessionCheck>& history) {
   const double now = gauge.location(check);
   std::vector<double> usual;
@@ -121,7 +156,7 @@ bool only_power_capped(const SessionResult& result) {
 }
 
 bool agree(const SessionCheck& a, const SessionCheck& b) {
-  return std::all_of(std::begin(gauges), std::end(gauges), [&](const Gauge& gauge) {
+  return std::all_of(std::begin(gauges), std::end(gauges), [&](const HeldGauge& gauge) {
     const double one = gauge.location(a), other = gauge.location(b);
     const double most = std::max(largest_agreement, gauge.least_deviation / 2);
     return one <= 0 || other <= 0 || std::abs(one / other - 1) <= most;
@@ -175,7 +210,7 @@ SessionCheck check_session(const JobSpec& spec, const SessionResult& result,
                    " against other sessions of the same builds";
     return check;
   }
-  for (const Gauge& gauge : gauges) {
+  for (const HeldGauge& gauge : gauges) {
     check.reason = off_by(gauge, check, history);
     check.usable = check.reason.empty();
     if (!check.usable) break;
@@ -264,12 +299,18 @@ std::optional<Unchecked> load_unchecked(const storage::Database& db, JobId id) {
   unchecked.history = usable_history(checks);
   if (unchecked.job.spec.uses_gpu() && only_power_capped(unchecked.result))
     unchecked.cap = load_cap(db, unchecked.job, unchecked.result);
+  if (unchecked.job.spec.kind == JobKind::screen)
+    unchecked.nights =
+        storage::controls_before(db, unchecked.job.machine, storage::facts_of_job(db, id),
+                                 unchecked.job.night, remembered_nights);
   return unchecked;
 }
 
 Checked check(const Unchecked& unchecked) {
   Checked checked{
       check_session(unchecked.job.spec, unchecked.result, unchecked.history, unchecked.cap), {}};
+  if (unchecked.job.spec.kind == JobKind::screen)
+    checked.check.readings = control_readings(unchecked, checked.check);
   if (checked.check.usable || unchecked.repeat == most_repeats) return checked;
   Job again;
   again.key = unchecked.asked.key + "/again:" + std::to_string(unchecked.repeat + 1);

@@ -52,7 +52,8 @@ struct Unchecked {
   int repeat = 0;
   SessionResult result;
   std::vector<SessionCheck> history;
-  PowerCap cap{};  // read only where there was one
+  PowerCap cap{};                        // read only where there was one
+  std::vector<EarlierControl> nights{};  // of earlier screenings; read for a screening alone
 };
 // nullopt: it waits for a session that was asked for before it, since what the machine's controls
 // say of a session depends on those.

@@ -13,9 +13,10 @@ namespace {
 
 using Models = std::set<std::string_view>;
 
-// Compared with earlier builds.
+// Compared with earlier builds, on a machine that had not moved.
 bool is_compared(const Observation& one) {
-  return !one.same_build && one.screen.verdict != bisect::ScreenVerdict::first_night;
+  return !one.same_build && !one.unclear() &&
+         one.screen.verdict != bisect::ScreenVerdict::first_night;
 }
 
 double cost_of(const Observation& one) {

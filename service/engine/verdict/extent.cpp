@@ -66,7 +66,8 @@ ReportExtent decide(const ExtentFacts& facts, const Regression& regression,
   const std::set<SeriesId> explained = explained_series(facts, regression);
   const auto add = [&](const Observation& one) {
     using enum bisect::ScreenVerdict;
-    if (explained.contains(one.series.id) || one.screen.verdict == first_night) return;
+    if (explained.contains(one.series.id) || one.screen.verdict == first_night || one.unclear())
+      return;
     const double ratio = 1 + one.screen.change;
     const bool is_large = std::abs(std::log(ratio)) >= std::log1p(one.policy.threshold);
     const ReportExtent::Other other{one.series.workload_name.str(), one.series.machine, ratio,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <span>
+#include <string_view>
 
 #include "service/engine/policy.hpp"
 #include "service/engine/verdict/confirmations.hpp"
@@ -10,8 +12,10 @@
 #include "service/engine/verdict/series_histories.hpp"
 #include "storage/jobs.hpp"
 #include "storage/many_series.hpp"
+#include "storage/model/metric.hpp"
 #include "storage/nights.hpp"
 #include "storage/runners.hpp"
+#include "storage/sessions.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -25,6 +29,8 @@ struct Tonight {
   evidence::Values values;    // of the night's build
   std::vector<double> again;  // of another one that was measured again
   std::optional<BuildId> other;
+  std::set<JobId> jobs;  // the sessions of `values`
+  std::vector<ControlReading> controls{};
 };
 
 // `places`: of the usable sessions, which says in which order they count.
@@ -43,9 +49,45 @@ Tonight values_tonight(std::vector<SeriesRun> runs, BuildId build,
     }
     tonight.values.values.push_back(run.value);
     tonight.values.runs.push_back(run.run);
+    tonight.jobs.insert(run.job);
   }
   return tonight;
 }
+
+// Whether a metric moves with the machine as a gauge does. Time in a GPU's kernels does not depend
+// on the host, nor compilation on a GPU. Memory and ratios depend on neither.
+bool moves_with(std::string_view metric, Gauge gauge) {
+  const Metric* known = find_metric(metric);
+  if (!known || known->unit != "s") return false;
+  if (gauge == Gauge::cpu) return metric != "kernel_time";
+  return metric != "compile_time" && metric != "warm_compile_time";
+}
+
+// What the sessions' controls say, read once a session.
+class Controls {
+ public:
+  Controls(const storage::Database& db, std::string_view metric) : db_(db), metric_(metric) {}
+
+  std::vector<ControlReading> of(const std::set<JobId>& jobs) {
+    std::vector<ControlReading> all;
+    for (const JobId job : jobs)
+      for (const ControlReading& one : of(job))
+        if (moves_with(metric_, one.gauge)) all.push_back(one);
+    return all;
+  }
+
+ private:
+  const std::vector<ControlReading>& of(JobId job) {
+    const auto [known, is_new] = known_.try_emplace(job);
+    if (is_new)
+      if (const auto check = storage::find_check(db_, job)) known->second = check->readings;
+    return known->second;
+  }
+
+  const storage::Database& db_;
+  std::string_view metric_;
+  std::map<JobId, std::vector<ControlReading>> known_;
+};
 
 // Series that have a value of the night's build, and beside each what was measured of it.
 struct Measured {
@@ -58,10 +100,12 @@ Measured measured_tonight(const EngineView& view, const Night& night,
   std::map<JobId, std::size_t> places;
   for (const Job& job : usable) places.emplace(job.id, places.size());
   Measured measured;
+  Controls controls(view.db, metric);
   for (auto& one : storage::series_measured_in(view.db, night.id, JobKind::screen, metric)) {
     if (!is_judged(one.series, view.config)) continue;
     Tonight tonight = values_tonight(std::move(one.runs), *night.build, places);
     if (tonight.values.values.empty()) continue;
+    tonight.controls = controls.of(tonight.jobs);
     measured.series.push_back(std::move(one.series));
     measured.tonight.push_back(std::move(tonight));
   }
@@ -137,8 +181,9 @@ void take_improvement(const EngineView& view, Observation& observed, const Night
   const auto is_large = [&](double level) {
     return worsening(observed.series, reference, level) * (1 + observed.policy.threshold) <= 1;
   };
-  const auto is_better = [&](const std::vector<double>& runs) {
-    const auto screen = bisect::screen(older, runs, observed.policy);
+  const auto is_better = [&](const std::vector<double>& runs,
+                             std::span<const ControlReading> controls) {
+    const auto screen = bisect::screen(older, runs, observed.policy, controls);
     return screen.verdict == bisect::ScreenVerdict::suspect_better &&
            is_clear(screen, observed.policy) && is_large(screen.level);
   };
@@ -147,14 +192,14 @@ void take_improvement(const EngineView& view, Observation& observed, const Night
   for (const SeriesRun& run : storage::runs_of_build(view.db, observed.series.id, first.build,
                                                      first.night, JobKind::screen))
     runs.push_back(run.value);
-  if (runs.empty() || !is_better(runs)) return;
+  if (runs.empty() || !is_better(runs, {})) return;
   const std::vector<double>& tonight = observed.tonight.values;
   const std::vector<double> level{first.value};
-  if (is_better(tonight)) {
+  if (is_better(tonight, observed.controls)) {
     if (!is_known(view, observed, first.value))
       observed.improved = storage::Improvement{
           0, night.id, observed.series.id, first.build, reference, first.value, view.clock.now()};
-  } else if (bisect::screen(level, tonight, observed.policy).verdict !=
+  } else if (bisect::screen(level, tonight, observed.policy, observed.controls).verdict !=
              bisect::ScreenVerdict::suspect_worse) {
     return;
   }
@@ -173,13 +218,15 @@ Observation observe_series(const EngineView& view, const Night& night, const Ser
                        {},
                        {}};
   observed.noise = noise;
+  observed.controls = tonight.controls;
   observed.has_level =
       history.newest && history.newest->night == night.id && history.newest->build == *night.build;
   for (const Level& level : observed.levels) observed.level_values.push_back(level.value);
   if (observed.level_values.size() > nights_of_level) observed.level_values.resize(nights_of_level);
   take_again(observed, tonight, night.id);
   take_improvement(view, observed, night);
-  observed.screen = bisect::screen(observed.level_values, observed.tonight.values, observed.policy);
+  observed.screen = bisect::screen(observed.level_values, observed.tonight.values, observed.policy,
+                                   observed.controls);
   observed.same_build = !observed.levels.empty() && observed.levels.front().build == *night.build;
   if (observed.same_build) observed.screen.verdict = bisect::Screen::Verdict::same;
   return observed;
@@ -189,7 +236,7 @@ Observation observe_series(const EngineView& view, const Night& night, const Ser
 // policy, so what is the same by the configured one remains the same.
 bool depends_on_noise(const Observation& observed, const Tonight& tonight,
                       const SeriesHistory& history) {
-  return observed.worse() || observed.better() || !tonight.again.empty() ||
+  return observed.worse() || observed.better() || observed.unclear() || !tonight.again.empty() ||
          observed.levels.size() != history.levels.size();
 }
 
@@ -256,7 +303,7 @@ Observations observe(const EngineView& view, const Night& night, const std::vect
 }
 
 std::optional<Level> level_of(const Night& night, const Observation& observed) {
-  if (observed.suspicious || observed.same_build) return std::nullopt;
+  if (observed.suspicious || observed.same_build || observed.unclear()) return std::nullopt;
   return Level{observed.series.id, *night.build, night.id, observed.screen.level,
                static_cast<int>(observed.tonight.values.size())};
 }

@@ -36,9 +36,11 @@ struct Observation {
   bool same_build = false;  // the newest level is of tonight's build: tonight compares no builds
   std::optional<storage::Improvement> improved{};  // that tonight shows for the second time
   bisect::SeriesNoise noise{};
+  std::vector<ControlReading> controls{};  // of tonight's session, that the metric moves with
 
   bool worse() const { return screen.verdict == bisect::Screen::Verdict::suspect_worse; }
   bool better() const { return screen.verdict == bisect::Screen::Verdict::suspect_better; }
+  bool unclear() const { return screen.verdict == bisect::Screen::Verdict::unclear; }
 };
 
 // What can move together: one metric on one machine class.
@@ -57,8 +59,8 @@ Observations observe(const EngineView& view, const Night& night, const std::vect
 // follows.
 bool is_clear(const bisect::Screen& screen, const bisect::DetectionPolicy& policy);
 
-// Tonight's location as the new level; nullopt if the series is under suspicion, or if its newest
-// level is of the same build.
+// Tonight's location as the new level; nullopt if the series is under suspicion or unclear, or if
+// its newest level is of the same build.
 std::optional<Level> level_of(const Night& night, const Observation& observed);
 
 // Those that moved, the clearest first, if most of a group did: eight or more series of four or

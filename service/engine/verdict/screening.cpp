@@ -27,10 +27,11 @@ class Screening {
       suspect(observed, FoundBy::screening, observed.levels.front().build,
               observed.screen.reference, observed.screen.level, observed.screen.change,
               evidence::of_screening(observed.screen, observed.tonight, observed.level_values,
-                                     observed.policy));
+                                     observed.policy, observed.controls));
       return;
     }
     if (observed.improved) verdicts.improvements.push_back(*observed.improved);
+    if (observed.unclear()) return;
     if (!observed.better() && add_creep(observed)) return;
     if (const auto level = level_of(night_, observed)) verdicts.levels.push_back(*level);
   }

@@ -81,6 +81,46 @@ class FailureBundle {
 
 }  // namespace
 
+TEST_CASE("a screening is judged again with what the controls of its session said") {
+  Values tonight;
+  json runs = json::array();
+  for (int i = 0; i < 3; ++i) {
+    RunResult run;
+    run.order = i;
+    run.samples["latency"] = {.01 * (1.1 + .01 * i)};
+    runs.push_back({{"id", i + 1}, {"job", 1}, {"build", 2}, {"result", run}});
+    tonight.values.push_back(run.samples["latency"].front());
+    tonight.runs.push_back(RunId{i + 1});
+  }
+  const std::vector levels{.0100, .0101, .0099, .0100};
+  const auto policy = bisect::policy_of_metric("latency", .07);
+  const std::vector<ControlReading> controls{{Gauge::cpu, .01, .02, .003}};
+  const auto screen = bisect::screen(levels, tonight.values, policy, controls);
+  json bundle{{"format", "nightjar-evidence"},
+              {"format_version", 1},
+              {"regression",
+               {{"metric", "latency"},
+                {"unit", "s"},
+                {"state", "suspected"},
+                {"good", 1},
+                {"bad", 2},
+                {"culprit", nullptr}}},
+              {"builds", json::array({{{"id", 1}, {"commit", nullptr}, {"base", nullptr}},
+                                      {{"id", 2}, {"commit", nullptr}, {"base", nullptr}}})},
+              {"jobs", json::array()},
+              {"runs", runs}};
+  const std::string why = of_screening(screen, tonight, levels, policy, controls).text;
+  bundle["changes"] = json::array(
+      {{{"state", "suspected"}, {"at", "2026-08-20T07:30:00Z"}, {"evidence", json::parse(why)}}});
+  const auto judged = [&] { return verify_bundle(bundle, never_asked).verdicts.at(0); };
+  CHECK(judged().agrees);
+  auto& control = bundle["changes"][0]["evidence"]["controls"][0];
+  control["moved"] = .12;
+  CHECK_FALSE(judged().agrees);
+  control["moved"] = "much";
+  CHECK_THROWS_AS(judged(), json::exception);
+}
+
 namespace {
 
 // Builds 1 and 2 are wheels of commits a and b; 3 is b laid over 1, and 4 is a laid over 2. Each

@@ -142,6 +142,7 @@ class History:
             key, again, at = f"{key}/again:1", {"repeats": void}, at + 40 * MINUTE
         job = self.jobs.add(key, id, machine, "screen", [build], workloads, order, at, **again)
         self.jobs.finish(job, machine, at + 35 * MINUTE)
+        self.jobs.read_control(job)
         session = 1 + self.random.gauss(0, CLASSES[machine][2])
         found = {}
         ends = [self._end_of(night, w) for w in workloads]

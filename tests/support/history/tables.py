@@ -99,6 +99,11 @@ class Jobs:
         self.tables.add("session_check", job=job, machine=machine + 1, usable=not reason,
                         reason=reason, control=.0099 * self.random.uniform(.99, 1.01))
 
+    def read_control(self, job):
+        """What the control of a screening says: the machine moves by 1.2 % at most."""
+        self.tables.add("control_reading", job=job, gauge="cpu", within=.004 + .001 * (job % 3),
+                        moved=.004 * (job % 7 - 3), unrest=.002 * (job % 2))
+
     def run(self, job, position, build, commit, workload, machine, at, session, screened,
             status="measured", reason=""):
         """One run with all its metrics; returns the run's id and {metric: value}."""

@@ -10,6 +10,7 @@
 #include "storage/jobs.hpp"
 #include "storage/marks.hpp"
 #include "storage/nights.hpp"
+#include "storage/regressions.hpp"
 #include "tests/service/engine/verdict/wide_world.hpp"
 #include "tests/support/autocommit.hpp"
 
@@ -288,7 +289,7 @@ TEST_CASE("a noisy series gets more runs a night, a quiet one fewer") {
   }
 }
 
-TEST_CASE("a machine whose control moved for good loses a night and goes on") {
+TEST_CASE("a machine whose control moved for good loses a night, waits for another, and goes on") {
   WideWorld world;
   for (int night = 0; night < 4; ++night) world.night(1);
   for (int night = 0; night < 3; ++night) world.night(1);
@@ -297,11 +298,41 @@ TEST_CASE("a machine whose control moved for good loses a night and goes on") {
   world.night(1);
   auto nights = storage::list_nights(world.db, {}).items;
   CHECK(nights.front().reason.find("void three times") != std::string::npos);
-  for (int night = 0; night < 2; ++night) world.night(1);
+  for (int night = 0; night < 3; ++night) world.night(1);
   nights = storage::list_nights(world.db, {}).items;
   CHECK(nights.front().reason.empty());
   CHECK(world.issues() == 0);
   CHECK_FALSE(world.marks().empty());
+}
+
+TEST_CASE("a night whose control moved as its series did is unclear: no suspicion and no level") {
+  WideWorld world;
+  world.noise = .005;
+  for (int night = 0; night < 6; ++night) world.night(1);
+  const std::size_t latencies = world.levels("bert/train", "latency").size(),
+                    memories = world.levels("bert/train", "peak_cpu_memory").size();
+  double bert = 1;
+  follow_bert(world, bert);
+  const auto like_bert = world.level;
+  world.level = [&](int position, const std::string& workload, const std::string& metric) {
+    return like_bert(position, workload, metric) * (metric == "latency" ? world.machine : 1);
+  };
+  world.machine = 1.06;
+  world.control_level *= 1.06;
+  bert = 1.3;  // more than the machine explains
+  world.night(1);
+  const auto found = storage::regressions_of_night(world.db, NightId{7});
+  REQUIRE(found.size() == 1);
+  CHECK(found.front().series.front().ratio > 1.2);
+  CHECK(world.levels("bert/train", "latency").size() == latencies);
+  CHECK(world.levels("bert/train", "peak_cpu_memory").size() == memories + 1);
+  const auto& why = storage::changes_of(world.db, found.front().id).front().evidence.text;
+  CHECK_THAT(why, Catch::Contains("\"controls\":[{\"gauge\":\"cpu\",\"moved\":0.05"));
+  world.machine = 1;
+  world.control_level /= 1.06;
+  world.night(1);
+  CHECK(world.levels("bert/train", "latency").size() == latencies + 1);
+  CHECK(world.marks().empty());
 }
 
 TEST_CASE("a share of each night goes to cases whose truth is known") {

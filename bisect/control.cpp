@@ -1,0 +1,55 @@
+#include "bisect/control.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <vector>
+
+#include "bisect/statistics.hpp"
+
+namespace nightjar::bisect {
+namespace {
+constexpr std::size_t enough_nights = 5;
+constexpr std::size_t nights_that_stay = 2;  // moved alike before tonight: no accident any more
+
+double sd_of_logs(std::span<const double> values) {
+  double sum = 0, squares = 0;
+  for (const double value : values) {
+    sum += std::log(value);
+    squares += std::log(value) * std::log(value);
+  }
+  const auto n = static_cast<double>(values.size());
+  return std::sqrt(std::max(0., (squares - sum * sum / n) / (n - 1)));
+}
+
+double away(double one, double other) {
+  return std::abs(std::log(one / other));
+}
+}  // namespace
+
+std::optional<ControlReading> read_control(Gauge gauge, std::span<const double> runs,
+                                           std::span<const EarlierControl> before) {
+  if (runs.size() < 2) return std::nullopt;
+  ControlReading reading{gauge, sd_of_logs(runs)};
+  std::map<NightId, std::vector<double>> nights;
+  std::vector<double> locations, variances;
+  for (const EarlierControl& one : before) {
+    if (one.gauge != gauge) continue;
+    nights[one.night].push_back(one.location);
+    locations.push_back(one.location);
+    variances.push_back(one.within * one.within);
+  }
+  if (nights.size() < enough_nights) return reading;
+  const double tonight = median(runs), usual = median(locations);
+  std::vector<double> last;
+  for (auto night = nights.rbegin(); last.size() < nights_that_stay; ++night)
+    last.push_back(median(night->second));
+  const bool stays = std::all_of(last.begin(), last.end(), [&](double location) {
+    return away(location, tonight) < away(location, usual);
+  });
+  reading.moved = std::log(tonight / (stays ? median(last) : usual));
+  reading.unrest = std::sqrt(std::max(0., reading.within * reading.within - median(variances)));
+  return reading;
+}
+
+}  // namespace nightjar::bisect

@@ -1,0 +1,19 @@
+// How far the machine moved while a night's runs were measured, by its control. Pure; used when
+// sessions are checked. screen() takes what comes of it.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "storage/model/control.hpp"
+
+namespace nightjar::bisect {
+
+// `runs`: the locations of the session's control runs, in seconds. nullopt: fewer than two, which
+// show no difference. `before`: also of other gauges. With fewer than 5 nights of this one it is
+// not known how far the machine moved. If the last two nights are nearer to tonight than to all of
+// them, the machine has another level, and tonight is held against these two.
+std::optional<ControlReading> read_control(Gauge gauge, std::span<const double> runs,
+                                           std::span<const EarlierControl> before);
+
+}  // namespace nightjar::bisect

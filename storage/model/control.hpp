@@ -1,0 +1,27 @@
+// What a control, which no build of PyTorch changes, says of the machine during a session.
+#pragma once
+
+#include "storage/model/enum.hpp"
+#include "storage/model/id.hpp"
+
+namespace nightjar {
+
+// Which control: the workload of control.hpp in runner/run, and its kernels on a GPU.
+NIGHTJAR_ENUM(Gauge, cpu, gpu_compute, gpu_bandwidth);
+
+struct ControlReading {
+  Gauge gauge = Gauge::cpu;
+  double within = 0;  // sd of the logs of its runs in the session
+  double moved = 0;   // log of its location over that of the nights before; 0: not known
+  double unrest = 0;  // sd of logs by which its runs differ more than in the nights before
+};
+
+// One session's control in an earlier night.
+struct EarlierControl {
+  NightId night;
+  Gauge gauge = Gauge::cpu;
+  double location = 0;  // s
+  double within = 0;
+};
+
+}  // namespace nightjar
