@@ -162,11 +162,11 @@ void work_metrics(Metrics& metrics, storage::Database& db, const Context& contex
   calibration_metrics(metrics, db);
   trust_metrics(metrics, measure(load_trust(db, context.config)));
   metrics.describe("nightjar_outbox_messages", "gauge",
-                   "Messages to the issue tracker and the chat, by state.");
+                   "Messages to the issue tracker, the chat and the export, by state.");
   auto messages = storage::count_messages(db);
   add_by_state(metrics, "nightjar_outbox_messages", messages);
   metrics.one("nightjar_outbox_pending", "gauge",
-              "Messages to the issue tracker and the chat not yet sent.",
+              "Messages to the issue tracker, the chat and the export not yet sent.",
               messages[OutboxState::pending]);
 }
 

@@ -41,8 +41,8 @@ void add_report_routes(Routes& routes) {
   routes.write(
       {.path = "/api/v1/reports/{id}/retry",
        .id = "retry_report",
-       .summary = "Send a report again that the issue tracker or the chat refused, once the "
-                  "cause is mended",
+       .summary = "Send a report again that the issue tracker, the chat or the export refused, "
+                  "once the cause is mended",
        .method = web::Method::post,
        .role = web::Role::admin,
        .answers = {{.text = "It is sent soon.", .schema = report_row().schema()}},

@@ -196,7 +196,8 @@ bool ComparedMetrics::lost_any() const {
 
 int compare(const CompareOptions& options) {
   require_place_for_badge(options.badge);
-  const MetricsSide control = read_side(options.control), treatment = read_side(options.treatment);
+  const MetricsSide control = read_side(options.control),
+                    treatment = read_side(options.treatment, control.units);
   ComparedMetrics compared;
   for (const auto& [metric, values] : control.values)
     if (const auto other = treatment.values.find(metric); other != treatment.values.end())

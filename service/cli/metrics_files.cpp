@@ -11,7 +11,9 @@
 #include "service/cli/failure.hpp"
 #include "service/cli/gzip.hpp"
 #include "service/cli/history/reading.hpp"
+#include "service/cli/known_units.hpp"
 #include "service/cli/model_results.hpp"
+#include "storage/base/foreign_text.hpp"
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/json_io.hpp"
 
@@ -126,22 +128,39 @@ std::vector<double> runs_of_process(const std::vector<double>& samples, bool is_
   return runs;
 }
 
-void add_benchmarks(MetricsSide& side, const BenchFile& file, bool are_runs) {
+// By what a value in this unit becomes one in the unit that the benchmark had first; nullopt if the
+// two do not go together.
+std::optional<double> factor_to_unit_of(MetricsSide& side, const BenchValue& value) {
+  if (value.unit.empty()) return 1;
+  const std::string& first = side.units.try_emplace(value.name, value.unit).first->second;
+  if (first == value.unit) return 1;
+  const auto from = known_unit(value.unit), to = known_unit(first);
+  if (!from || !to || from->dimension != to->dimension) return std::nullopt;
+  return from->factor / to->factor;
+}
+
+void add_benchmarks(MetricsSide& side, const BenchFile& file, const std::filesystem::path& path,
+                    bool are_runs) {
   for (const BenchValue& value : file.values) {
+    const auto factor = factor_to_unit_of(side, value);
+    if (!factor) {
+      side.refused.push_back(path.string() + ": " + value.name + " is in " + in_quotes(value.unit) +
+                             ", and elsewhere in " + in_quotes(side.units[value.name]));
+      continue;
+    }
     side.directions[value.name] = value.direction;
-    if (!value.unit.empty()) side.units[value.name] = value.unit;
     if (value.samples.empty()) {
       side.reasons[value.name] =
           value.failure.empty() ? "its file has no samples" : one_line(value.failure);
       continue;
     }
     if (!value.of_one_process) {
-      for (const double sample : value.samples) add_value(side, value.name, sample);
+      for (const double sample : value.samples) add_value(side, value.name, *factor * sample);
       continue;
     }
     if (!are_runs && value.samples.size() > 1) side.of_one_process.insert(value.name);
     for (const double run : runs_of_process(value.samples, are_runs))
-      add_value(side, value.name, run);
+      add_value(side, value.name, *factor * run);
   }
 }
 
@@ -152,7 +171,7 @@ void add_file_to(MetricsSide& side, const std::filesystem::path& path, std::size
   const std::string text = read_text(path);
   if (without_gz(path).extension() == ".csv") return add_dynamo(side, parse_csv(path, text));
   if (const auto file = read_bench_file(path, text))
-    return add_benchmarks(side, *file, files >= files_that_are_runs);
+    return add_benchmarks(side, *file, path, files >= files_that_are_runs);
   const auto root = parse_foreign(json_of_python(text));
   if (root.is_discarded()) throw BadInput(attempt + ": it is not JSON");
   if (root.is_object() && root.contains("items")) {
@@ -166,8 +185,10 @@ void add_file_to(MetricsSide& side, const std::filesystem::path& path, std::size
 
 }  // namespace
 
-MetricsSide read_side(const std::vector<std::filesystem::path>& files) {
+MetricsSide read_side(const std::vector<std::filesystem::path>& files,
+                      const std::map<std::string, std::string>& units) {
   MetricsSide side;
+  side.units = units;
   for (const auto& file : files) add_file_to(side, file, files.size());
   return side;
 }

@@ -35,8 +35,11 @@ struct MetricsSide {
 // one process, a file's median is a run where a side has five files or more; else the medians of up
 // to 30 stretches of it are, which are alike in what the process drew once. 0 is a value, but not
 // in a row of dynamo's whose speed-up is 0: that model failed. What was not measured (a text in
-// place of a number, null, NaN) is left out and told. Throws BadInput that names the file.
-MetricsSide read_side(const std::vector<std::filesystem::path>& files);
+// place of a number, null, NaN) is left out and told. A benchmark that is in "us" in one file and
+// in "ms" in another is converted, or left out and told where its units do not go together.
+// `units`: those of the other side. Throws BadInput that names the file.
+MetricsSide read_side(const std::vector<std::filesystem::path>& files,
+                      const std::map<std::string, std::string>& units = {});
 
 // What a comparison has on one side only: a workload, or a metric that its workload lacks on the
 // other side.

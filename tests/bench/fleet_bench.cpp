@@ -211,14 +211,13 @@ std::string play(const Step& step, int jobs, int suspects) {
   std::vector<double> tonight;
   for (int job = 0; job < jobs; ++job) {
     Random random(static_cast<std::uint64_t>(job) * 40503u + 3);
-    Machine machine;
+    Machine machine{.spread = step.traits.drift};
     Series series(step.traits, static_cast<std::uint64_t>(job) * 2654435761u + 99);
     Watched watched;
     Rivals rivals;
     Rivals::Alarms alarms;
     for (int night = 0; night <= 20; ++night) {
       machine.next_night(random);
-      machine.drift *= step.traits.drift / .007;
       machine.slow = 0;
       if (night == 20) series.step(step.effect);
       series.next_night(machine);

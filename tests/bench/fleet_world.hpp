@@ -43,11 +43,12 @@ inline constexpr Quantile outlier_quantiles[] = {{0, .001}, {.5, .008}, {.9, .05
 
 // A machine class. All its series share its nights.
 struct Machine {
+  double spread = .007;  // of its drift
   double drift = 0, slow = 0;
 
   void next_night(Random& random) {
     constexpr double rho = .8;
-    drift = rho * drift + std::sqrt(1 - rho * rho) * .007 * random.normal();
+    drift = rho * drift + std::sqrt(1 - rho * rho) * spread * random.normal();
     slow = random.happens(.02) ? random.between(.02, .10) : 0;
   }
 };

@@ -168,6 +168,25 @@ TEST_CASE("Metrics are read from TorchBench's, dynamo's and our own files") {
   CHECK(direction("test_eval[alexnet-cuda-eager]_nonsense") == Direction::unknown);
 }
 
+TEST_CASE("A benchmark in another unit is converted, on either side, or left out and told") {
+  const Folder folder;
+  const auto google = [&](const char* name, double time, const std::string& unit) {
+    return folder.file(name, R"({"context": {}, "benchmarks": [{"name": "BM_a", "run_type": )"
+                             R"("iteration", "real_time": )" +
+                                 std::to_string(time) + R"(, "time_unit": ")" + unit + "\"}]}");
+  };
+  const MetricsSide control = read_side(
+      {google("a.json", 500, "us"), google("b.json", .25, "ms"), google("c.json", 7, "cycles")});
+  REQUIRE(control.values.at("BM_a").size() == 2);
+  CHECK(control.values.at("BM_a")[0] == 500);
+  CHECK(control.values.at("BM_a")[1] == Approx(250));
+  REQUIRE(control.refused.size() == 1);
+  CHECK(control.refused[0].ends_with("c.json: BM_a is in 'cycles', and elsewhere in 'us'"));
+  const MetricsSide treatment = read_side({google("d.json", .0005, "s")}, control.units);
+  CHECK(treatment.values.at("BM_a").at(0) == Approx(500));
+  CHECK(treatment.refused.empty());
+}
+
 TEST_CASE("One cell that holds no number loses one model, and a line says which word it holds") {
   const Folder folder;
   const char* const text =

@@ -2,6 +2,7 @@
 // tests/support/history starts it: a request in JSON a line, and an answer a line.
 #include <iostream>
 
+#include "bisect/control.hpp"
 #include "bisect/evidence/evidence.hpp"
 #include "bisect/evidence/naming.hpp"
 #include "storage/model/job.hpp"
@@ -16,12 +17,24 @@ evidence::Values values_of_side(const json& side) {
   return {field<std::vector<double>>(side, "values"), field<std::vector<RunId>>(side, "runs")};
 }
 
+// The reading of a session's control; none if it is not told.
+std::vector<ControlReading> controls_in(const json& asked) {
+  if (!asked.contains("control")) return {};
+  std::vector<EarlierControl> before;
+  for (const json& one : asked.at("control").at("before"))
+    before.push_back({NightId{static_cast<std::int64_t>(before.size()) + 1}, Gauge::cpu,
+                      field<double>(one, "location"), field<double>(one, "within")});
+  const auto runs = field<std::vector<double>>(asked.at("control"), "runs");
+  return {bisect::read_control(Gauge::cpu, runs, before).value()};
+}
+
 json screened(const json& asked) {
   const auto policy = bisect::policy_of_metric(field<std::string>(asked, "metric"));
   const auto levels = field<std::vector<double>>(asked, "levels");
   const auto tonight = values_of_side(asked.at("tonight"));
-  const auto screen = bisect::screen(levels, tonight.values, policy);
-  return json::parse(evidence::of_screening(screen, tonight, levels, policy).text);
+  const auto controls = controls_in(asked);
+  const auto screen = bisect::screen(levels, tonight.values, policy, controls);
+  return json::parse(evidence::of_screening(screen, tonight, levels, policy, controls).text);
 }
 
 // `more`: how many runs a side are wanted; 0: the verdict stands.
