@@ -48,7 +48,9 @@ std::optional<ControlReading> read_control(Gauge gauge, std::span<const double> 
     return away(location, tonight) < away(location, usual);
   });
   reading.moved = std::log(tonight / (stays ? median(last) : usual));
-  reading.unrest = std::sqrt(std::max(0., reading.within * reading.within - median(variances)));
+  std::sort(variances.begin(), variances.end());
+  const double usually_below = variances[(variances.size() - 1) * 9 / 10];
+  reading.unrest = std::sqrt(std::max(0., reading.within * reading.within - usually_below));
   return reading;
 }
 

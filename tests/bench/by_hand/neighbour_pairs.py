@@ -2,18 +2,19 @@
 
     tests/bench/by_hand/neighbour_pairs.py [--sessions N] [--workload NAME] [--keep FILE]
 
-Each session is that of a night's screening: the control workload, ten runs, the control workload.
+Each session is that of a screening: the control workload, twenty runs, the control workload.
 All of them keep to CPU 0. The neighbour keeps to CPU 1 and copies memory, or compiles, or there is
 none; which it is changes from session to session, by a fixed seed. The build is the same all the
 time, so whatever is found is false.
 
 - Pairs: runs 0 1, 3 2, 4 5 ... are of the sides A and B, as a confirmation interleaves them. The
-  sessions of one kind in blocks of four are 20 pairs, which the confirmation's rule judges.
+  sessions of one kind in blocks of two are 20 pairs, less what has no value, which the
+  confirmation's rule judges.
 - Nights: each session is held against the 14 before it, as measured and with what the control said.
   The first five runs are the night's.
 
---keep writes what was measured, and judges that file if it is there already. 40 sessions of each
-kind take half an hour. Needs two CPUs that nothing else uses.
+--keep writes what was measured, and judges that file if it is there already. 20 sessions of each
+kind take 20 minutes. Needs two CPUs that nothing else uses.
 """
 
 import argparse
@@ -34,7 +35,7 @@ from judge import Judge  # noqa: E402
 
 RUNNER = pathlib.Path(os.environ.get("NIGHTJAR_BIN", ROOT / "build/bin")) / "nightjar-runner"
 WORKLOAD = "native/autoencoder/eval/cpu/fp32/b16/eager"
-RUNS, NIGHT_RUNS, NIGHTS, BLOCK = 10, 5, 14, 4
+RUNS, NIGHT_RUNS, NIGHTS, BLOCK = 20, 5, 14, 2
 PROGRAM = ("#include <map>\n#include <regex>\nint main(int argc, char**) {"
            "std::map<int, std::regex> all; return argc + all.size(); }\n")
 
@@ -98,7 +99,7 @@ def control():
 
 
 def runs(workload):
-    done = subprocess.run([RUNNER, "measure", workload, "--runs", str(RUNS), "--seconds", "0.5",
+    done = subprocess.run([RUNNER, "measure", workload, "--runs", str(RUNS), "--seconds", "0.2",
                            "--json"], capture_output=True, text=True, preexec_fn=on_first_cpu)
     if done.returncode != 0:
         sys.exit(f"{workload} was not measured:\n{done.stderr}")
@@ -120,11 +121,16 @@ def measure(workload, count):
     return sessions
 
 
+def measured(session):
+    """Its runs that have a latency: one without an undisturbed iteration has none."""
+    return [value for value in session["runs"] if value is not None]
+
+
 def sides(session):
     """The runs of A and those of B, in turns: A B, B A, ..."""
     values = session["runs"]
-    return ([values[i] for i in range(len(values)) if i % 4 in (0, 3)],
-            [values[i] for i in range(len(values)) if i % 4 in (1, 2)])
+    pairs = [(values[i], values[i + 1])[::1 if i % 4 == 0 else -1] for i in range(0, RUNS, 2)]
+    return zip(*[pair for pair in pairs if None not in pair])
 
 
 def numbered(values):
@@ -152,16 +158,19 @@ def tell_pairs(judge, sessions):
     print("| neighbour | pairs | scatter of runs in a session | level beside the quiet machine | "
           "blocks of 20 pairs | A and B differ by, at most | worse or better |\n"
           "|---|---|---|---|---|---|---|")
-    quiet = sorted(v for s in sessions if s["neighbour"] == "quiet" for v in s["runs"])
+    quiet = sorted(v for s in sessions if s["neighbour"] == "quiet" for v in measured(s))
     for kind in NEIGHBOURS:
         some = [s for s in sessions if s["neighbour"] == kind]
-        scatter = math.sqrt(sum(spread(s["runs"]) ** 2 for s in some) / len(some))
-        values = sorted(v for s in some for v in s["runs"])
+        scatter = math.sqrt(sum(spread(measured(s)) ** 2 for s in some) / len(some))
+        values = sorted(v for s in some for v in measured(s))
         level = values[len(values) // 2] / quiet[len(quiet) // 2] - 1
         largest = found = blocks = 0
         for at in range(0, len(some) - BLOCK + 1, BLOCK):
-            pairs = [sides(s) for s in some[at:at + BLOCK]]
-            a, b = [v for p in pairs for v in p[0]], [v for p in pairs for v in p[1]]
+            a, b = [], []
+            for session in some[at:at + BLOCK]:
+                first, second = sides(session)
+                a += first
+                b += second
             said = confirmed(judge, a, b)["evidence"]
             blocks += 1
             largest = max(largest, abs(math.log(said["ratio"])))
@@ -176,7 +185,7 @@ def tell_nights(judge, sessions, reads_control):
     found = {kind: [0, 0, 0] for kind in NEIGHBOURS}
     for session in sessions:
         asked = {"metric": "latency", "levels": levels[:NIGHTS],
-                 "tonight": numbered(session["runs"][:NIGHT_RUNS])}
+                 "tonight": numbered(measured(session)[:NIGHT_RUNS])}
         said = judge.ask("screening", **asked, control={"runs": session["control"],
                                                         "before": before[-NIGHTS:]})
         before.append({"location": math.sqrt(math.prod(session["control"])),
@@ -196,7 +205,7 @@ def tell_nights(judge, sessions, reads_control):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    options.add_argument("--sessions", type=int, default=40, help="of each kind of neighbour")
+    options.add_argument("--sessions", type=int, default=20, help="of each kind of neighbour")
     options.add_argument("--workload", default=WORKLOAD)
     options.add_argument("--keep", type=pathlib.Path, help="what was measured, as JSON")
     asked = options.parse_args()
