@@ -326,7 +326,7 @@ TEST_CASE("a night whose control moved as its series did is unclear: no suspicio
   CHECK(found.front().series.front().ratio > 1.2);
   CHECK(world.levels("bert/train", "latency").size() == latencies);
   CHECK(world.levels("bert/train", "peak_cpu_memory").size() == memories + 1);
-  const auto& why = storage::changes_of(world.db, found.front().id).front().evidence.text;
+  const std::string why = storage::changes_of(world.db, found.front().id).front().evidence.text;
   CHECK_THAT(why, Catch::Contains("\"controls\":[{\"gauge\":\"cpu\",\"moved\":0.05"));
   world.machine = 1;
   world.control_level /= 1.06;
