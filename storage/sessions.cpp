@@ -162,16 +162,6 @@ SessionCheck read_check(Statement& row) {
   return check;
 }
 
-std::vector<ControlReading> readings_of(const Database& db, JobId job) {
-  Statement find(db,
-                 "SELECT gauge, within, moved, unrest FROM control_reading WHERE job = ? "
-                 "ORDER BY gauge");
-  return read_all(find.bind(job), [](Statement& row) {
-    return ControlReading{row.next<Gauge>(), row.next<double>(), row.next<double>(),
-                          row.next<double>()};
-  });
-}
-
 }  // namespace
 
 Accepted store_result(Transaction& transaction, JobId id, int attempt, const SessionResult& result,
@@ -230,9 +220,17 @@ std::map<BuildId, Profile> profiles_of_job(const Database& db, JobId id) {
 
 std::optional<SessionCheck> find_check(const Database& db, JobId id) {
   Statement find(db, CHECKS "session_check.job = ?");
-  auto check = read_one(find.bind(id), read_check);
-  if (check) check->readings = readings_of(db, id);
-  return check;
+  return read_one(find.bind(id), read_check);
+}
+
+std::vector<ControlReading> readings_of(const Database& db, JobId id) {
+  Statement find(db,
+                 "SELECT gauge, within, moved, unrest FROM control_reading WHERE job = ? "
+                 "ORDER BY gauge");
+  return read_all(find.bind(id), [](Statement& row) {
+    return ControlReading{row.next<Gauge>(), row.next<double>(), row.next<double>(),
+                          row.next<double>()};
+  });
 }
 
 void add_check(Transaction& transaction, const Job& job, const SessionCheck& check) {

@@ -28,8 +28,10 @@ std::optional<Time> result_time(const Database& db, JobId id);
 // What a job of profiles found out on each of its builds, all runs of it together.
 std::map<BuildId, Profile> profiles_of_job(const Database& db, JobId id);
 
-// What was said of a job's session, with its readings; nullopt before.
+// What was said of a job's session, without readings; nullopt before.
 std::optional<SessionCheck> find_check(const Database& db, JobId id);
+// One a gauge; none before, and of any session but a screening.
+std::vector<ControlReading> readings_of(const Database& db, JobId id);
 void add_check(Transaction& transaction, const Job& job, const SessionCheck& check);
 // The jobs whose sessions are stored and have no check yet, in the order in which they were asked
 // for. Profiles are never checked.

@@ -61,13 +61,13 @@ const Row<ControlReading>& control_row() {
        {"moved", &ControlReading::moved,
         "Log of its level over that of the nights before; 0: too few of them to know."},
        {"unrest", &ControlReading::unrest,
-        "Standard deviation of logs by which its runs differ more than in the nights before."}});
+        "Standard deviation of logs: what its runs differ by beyond nine in ten sessions of the "
+        "nights before."}});
   return made;
 }
 
 std::vector<ControlReading> controls_of(const Job& job, Rows& rows) {
-  const auto check = storage::find_check(rows.db, job.id);
-  return check ? check->readings : std::vector<ControlReading>();
+  return storage::readings_of(rows.db, job.id);
 }
 
 const Row<JobCounts>& counts_row() {

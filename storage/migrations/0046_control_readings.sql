@@ -7,4 +7,4 @@ CREATE TABLE control_reading (
   unrest REAL NOT NULL CHECK (unrest >= 0),
   PRIMARY KEY (job, gauge)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX job_screened ON job (machine, night) WHERE kind = 'screen';
+CREATE INDEX job_screened ON job (machine, facts, night) WHERE kind = 'screen';

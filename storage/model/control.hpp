@@ -13,7 +13,7 @@ struct ControlReading {
   Gauge gauge = Gauge::cpu;
   double within = 0;  // sd of the logs of its runs in the session
   double moved = 0;   // log of its location over that of the nights before; 0: not known
-  double unrest = 0;  // sd of logs by which its runs differ more than in the nights before
+  double unrest = 0;  // sd of logs, what its runs differ by beyond nine in ten earlier sessions
 };
 
 // One session's control in an earlier night.

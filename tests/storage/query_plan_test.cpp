@@ -79,6 +79,8 @@ void ask_everything(Story& story) {
   void_nights_before(db, story.machine.id, story.night.id, 2);
   jobs_of_night(db, story.night.id, JobKind::screen), unchecked_sessions(db);
   awaits_earlier_session(db, *find_job(db, job));
+  find_check(db, job), readings_of(db, job);
+  controls_before(db, story.machine.id, {}, story.night.id, 14);
   has_open_screening(db, story.night.id), repeats_of(db, job), count_jobs(db),
       count_jobs_of_night(db, story.night.id);
   list_jobs(db, {}, {50, 9}), list_jobs(db, {JobState::queued}, {50, 9});

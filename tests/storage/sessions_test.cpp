@@ -202,7 +202,7 @@ TEST_CASE("readings of controls are kept, and read again by night, class and fac
   SessionCheck check{false, "off", 2, GpuControl{1, 5, 6}};
   check.readings = {{Gauge::cpu, .01, .05, .002}, {Gauge::gpu_compute, .001, 0, 0}};
   add_check(Autocommit(story.db), first, check);
-  const auto kept = find_check(story.db, first.id)->readings;
+  const auto kept = readings_of(story.db, first.id);
   REQUIRE(kept.size() == 2);
   CHECK(kept[0].gauge == Gauge::cpu);
   CHECK(kept[0].moved == .05);

@@ -29,30 +29,15 @@ struct Tonight {
   evidence::Values values;    // of the night's build
   std::vector<double> again;  // of another one that was measured again
   std::optional<BuildId> other;
-  std::set<JobId> jobs;  // the sessions of `values`
-  std::vector<ControlReading> controls{};
+  std::vector<ControlReading> controls;  // of the sessions of `values`
 };
 
-// `places`: of the usable sessions, which says in which order they count.
-Tonight values_tonight(std::vector<SeriesRun> runs, BuildId build,
-                       const std::map<JobId, std::size_t>& places) {
-  std::erase_if(runs, [&](const SeriesRun& run) { return !places.contains(run.job); });
-  std::stable_sort(runs.begin(), runs.end(), [&](const SeriesRun& a, const SeriesRun& b) {
-    return places.at(a.job) < places.at(b.job);
-  });
-  Tonight tonight;
-  for (const SeriesRun& run : runs) {
-    if (run.build != build) {
-      tonight.again.push_back(run.value);
-      tonight.other = run.build;
-      continue;
-    }
-    tonight.values.values.push_back(run.value);
-    tonight.values.runs.push_back(run.run);
-    tonight.jobs.insert(run.job);
-  }
-  return tonight;
-}
+// A usable session: which one counts first, and its controls that a metric moves with.
+struct UsableSession {
+  std::size_t place = 0;
+  std::vector<ControlReading> controls;
+};
+using UsableSessions = std::map<JobId, UsableSession>;
 
 // Whether a metric moves with the machine as a gauge does. Time in a GPU's kernels does not depend
 // on the host, nor compilation on a GPU. Memory and ratios depend on neither.
@@ -63,31 +48,39 @@ bool moves_with(std::string_view metric, Gauge gauge) {
   return metric != "compile_time" && metric != "warm_compile_time";
 }
 
-// What the sessions' controls say, read once a session.
-class Controls {
- public:
-  Controls(const storage::Database& db, std::string_view metric) : db_(db), metric_(metric) {}
-
-  std::vector<ControlReading> of(const std::set<JobId>& jobs) {
-    std::vector<ControlReading> all;
-    for (const JobId job : jobs)
-      for (const ControlReading& one : of(job))
-        if (moves_with(metric_, one.gauge)) all.push_back(one);
-    return all;
+UsableSessions sessions_for(const storage::Database& db, const std::vector<Job>& usable,
+                            std::string_view metric) {
+  UsableSessions sessions;
+  for (const Job& job : usable) {
+    UsableSession session{sessions.size(), storage::readings_of(db, job.id)};
+    std::erase_if(session.controls,
+                  [&](const ControlReading& one) { return !moves_with(metric, one.gauge); });
+    sessions.emplace(job.id, std::move(session));
   }
+  return sessions;
+}
 
- private:
-  const std::vector<ControlReading>& of(JobId job) {
-    const auto [known, is_new] = known_.try_emplace(job);
-    if (is_new)
-      if (const auto check = storage::find_check(db_, job)) known->second = check->readings;
-    return known->second;
+Tonight values_tonight(std::vector<SeriesRun> runs, BuildId build, const UsableSessions& sessions) {
+  std::erase_if(runs, [&](const SeriesRun& run) { return !sessions.contains(run.job); });
+  std::stable_sort(runs.begin(), runs.end(), [&](const SeriesRun& a, const SeriesRun& b) {
+    return sessions.at(a.job).place < sessions.at(b.job).place;
+  });
+  Tonight tonight;
+  std::set<JobId> jobs;
+  for (const SeriesRun& run : runs) {
+    if (run.build != build) {
+      tonight.again.push_back(run.value);
+      tonight.other = run.build;
+      continue;
+    }
+    tonight.values.values.push_back(run.value);
+    tonight.values.runs.push_back(run.run);
+    if (!jobs.insert(run.job).second) continue;
+    const auto& controls = sessions.at(run.job).controls;
+    tonight.controls.insert(tonight.controls.end(), controls.begin(), controls.end());
   }
-
-  const storage::Database& db_;
-  std::string_view metric_;
-  std::map<JobId, std::vector<ControlReading>> known_;
-};
+  return tonight;
+}
 
 // Series that have a value of the night's build, and beside each what was measured of it.
 struct Measured {
@@ -97,15 +90,12 @@ struct Measured {
 
 Measured measured_tonight(const EngineView& view, const Night& night,
                           const std::vector<Job>& usable, const std::string& metric) {
-  std::map<JobId, std::size_t> places;
-  for (const Job& job : usable) places.emplace(job.id, places.size());
+  const UsableSessions sessions = sessions_for(view.db, usable, metric);
   Measured measured;
-  Controls controls(view.db, metric);
   for (auto& one : storage::series_measured_in(view.db, night.id, JobKind::screen, metric)) {
     if (!is_judged(one.series, view.config)) continue;
-    Tonight tonight = values_tonight(std::move(one.runs), *night.build, places);
+    Tonight tonight = values_tonight(std::move(one.runs), *night.build, sessions);
     if (tonight.values.values.empty()) continue;
-    tonight.controls = controls.of(tonight.jobs);
     measured.series.push_back(std::move(one.series));
     measured.tonight.push_back(std::move(tonight));
   }
