@@ -12,16 +12,6 @@ namespace {
 constexpr std::size_t enough_nights = 5;
 constexpr std::size_t nights_that_stay = 2;  // moved alike before tonight: no accident any more
 
-double sd_of_logs(std::span<const double> values) {
-  double sum = 0, squares = 0;
-  for (const double value : values) {
-    sum += std::log(value);
-    squares += std::log(value) * std::log(value);
-  }
-  const auto n = static_cast<double>(values.size());
-  return std::sqrt(std::max(0., (squares - sum * sum / n) / (n - 1)));
-}
-
 double away(double one, double other) {
   return std::abs(std::log(one / other));
 }
@@ -30,7 +20,7 @@ double away(double one, double other) {
 std::optional<ControlReading> read_control(Gauge gauge, std::span<const double> runs,
                                            std::span<const EarlierControl> before) {
   if (runs.size() < 2) return std::nullopt;
-  ControlReading reading{gauge, sd_of_logs(runs)};
+  ControlReading reading{gauge, sd_of_logs({std::vector(runs.begin(), runs.end())})};
   std::map<NightId, std::vector<double>> nights;
   std::vector<double> locations, variances;
   for (const EarlierControl& one : before) {

@@ -10,9 +10,9 @@
 namespace nightjar::bisect {
 
 // `runs`: the locations of the session's control runs, in seconds. nullopt: fewer than two, which
-// show no difference. `before`: also of other gauges. With fewer than 5 nights of this one it is
-// not known how far the machine moved. If the last two nights are nearer to tonight than to all of
-// them, the machine has another level, and tonight is held against these two. Unrest is the
+// show no difference. `before` may hold other gauges, too. With fewer than 5 nights of this one it
+// is not known how far the machine moved. If the last two nights are nearer to tonight than to all
+// of them, the machine has another level, and tonight is held against these two. Unrest is the
 // variance within the session beyond that of nine in ten earlier ones, since two runs say little of
 // it.
 std::optional<ControlReading> read_control(Gauge gauge, std::span<const double> runs,

@@ -88,6 +88,19 @@ double robust_sd(std::span<const double> values) {
   return 1.4826 * median_of(deviations);
 }
 
+double sd_of_logs(const std::vector<std::vector<double>>& groups) {
+  double squares = 0;
+  std::size_t degrees = 0;
+  for (const auto& values : groups) {
+    if (values.empty()) continue;
+    double mean = 0;
+    for (const double value : values) mean += std::log(value) / static_cast<double>(values.size());
+    for (const double value : values) squares += std::pow(std::log(value) - mean, 2);
+    degrees += values.size() - 1;
+  }
+  return degrees ? std::sqrt(squares / static_cast<double>(degrees)) : 0;
+}
+
 double hodges_lehmann(std::span<const double> values) {
   require_values(values);
   auto averages = walsh_averages(values);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 namespace nightjar::bisect {
 
@@ -14,6 +15,9 @@ struct Interval {
 double median(std::span<const double> values);
 // 1.4826 * median absolute deviation from the median.
 double robust_sd(std::span<const double> values);
+// The sd of the logs of positive values about the mean of their group, pooled over groups. 0 where
+// no group has two values; it does not throw.
+double sd_of_logs(const std::vector<std::vector<double>>& groups);
 // One-sample Hodges-Lehmann: the median of the Walsh averages (i <= j). On real A/A data its sd is
 // .92 of the median's (mean .93, minimum 1.45). From over 2,000 values it uses 2,000 quantiles.
 double hodges_lehmann(std::span<const double> values);

@@ -128,15 +128,14 @@ std::vector<double> runs_of_process(const std::vector<double>& samples, bool is_
   return runs;
 }
 
-// By what a value in this unit becomes one in the unit that the benchmark had first; nullopt if the
+// What one of the value's unit is in the first unit that was seen of its benchmark; nullopt if the
 // two do not go together.
 std::optional<double> factor_to_unit_of(MetricsSide& side, const BenchValue& value) {
   if (value.unit.empty()) return 1;
   const std::string& first = side.units.try_emplace(value.name, value.unit).first->second;
   if (first == value.unit) return 1;
-  const auto from = known_unit(value.unit), to = known_unit(first);
-  if (!from || !to || from->dimension != to->dimension) return std::nullopt;
-  return from->factor / to->factor;
+  const auto unit = known_unit(value.unit);
+  return unit ? Amount{1, unit}.in(first) : std::nullopt;
 }
 
 void add_benchmarks(MetricsSide& side, const BenchFile& file, const std::filesystem::path& path,

@@ -1,7 +1,6 @@
 #include "service/cli/repeat.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <map>
 #include <set>
@@ -16,21 +15,6 @@
 
 namespace nightjar::cli {
 namespace {
-
-// Pooled over files. series_noise wants a dozen runs before it says anything; a table shows few
-// ones too.
-double sd_of_logs(const std::vector<std::vector<double>>& files) {
-  double squares = 0;
-  std::size_t degrees = 0;
-  for (const auto& values : files) {
-    if (values.empty()) continue;
-    double mean = 0;
-    for (const double value : values) mean += std::log(value) / static_cast<double>(values.size());
-    for (const double value : values) squares += std::pow(std::log(value) - mean, 2);
-    degrees += values.size() - 1;
-  }
-  return degrees ? std::sqrt(squares / static_cast<double>(degrees)) : 0;
-}
 
 std::vector<double> every_second(const std::vector<double>& values, std::size_t first) {
   std::vector<double> half;
@@ -126,7 +110,8 @@ Repeated repeated(std::string workload, const std::vector<std::vector<double>>& 
   Repeated row;
   row.workload = std::move(workload);
   for (const auto& values : files) row.runs += values.size();
-  row.cv = sd_of_logs(files);
+  // series_noise wants a dozen runs before it says anything; a table shows few ones too.
+  row.cv = bisect::sd_of_logs(files);
   row.kind = bisect::series_noise(files).kind;
   row.ratio = files.size() == 1
                   ? bisect::shift(every_second(files[0], 0), every_second(files[0], 1), .95)
