@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "bisect/control.hpp"
@@ -59,7 +60,7 @@ constexpr HeldGauge gauges[] = {
 
 // The locations of the session's control runs, in seconds.
 std::vector<double> control_runs(const JobSpec& spec, const SessionResult& result,
-                                 const char* metric) {
+                                 std::string_view metric) {
   std::vector<double> locations;
   for (const RunResult& run : result.runs) {
     const auto index = static_cast<std::size_t>(run.order);
@@ -70,21 +71,14 @@ std::vector<double> control_runs(const JobSpec& spec, const SessionResult& resul
 }
 
 // Their median; 0: none has the metric.
-double control_location(const JobSpec& spec, const SessionResult& result, const char* metric) {
+double control_location(const JobSpec& spec, const SessionResult& result, std::string_view metric) {
   const std::vector<double> locations = control_runs(spec, result, metric);
   return locations.empty() ? 0 : bisect::median(locations);
 }
 
-const char* metric_of(Gauge gauge) {
-  switch (gauge) {
-    case Gauge::cpu:
-      return "latency";
-    case Gauge::gpu_compute:
-      return "gpu_compute";
-    case Gauge::gpu_bandwidth:
-      return "gpu_bandwidth";
-  }
-  return "";
+// What a control run calls it: a GPU's kernels go by the gauge's name.
+std::string_view metric_of(Gauge gauge) {
+  return gauge == Gauge::cpu ? "latency" : name_of(gauge);
 }
 
 // How far the machine moved during a screening. The launches of a GPU have no reading: the CPU's
@@ -102,8 +96,8 @@ std::vector<ControlReading> control_readings(const Unchecked& unchecked,
 }
 
 std::optional<GpuControl> gpu_location(const JobSpec& spec, const SessionResult& result) {
-  const GpuControl gpu{control_location(spec, result, "gpu_compute"),
-                       control_location(spec, result, "gpu_bandwidth"),
+  const GpuControl gpu{control_location(spec, result, metric_of(Gauge::gpu_compute)),
+                       control_location(spec, result, metric_of(Gauge::gpu_bandwidth)),
                        control_location(spec, result, "gpu_launch")};
   if (gpu.compute > 0 && gpu.bandwidth > 0 && gpu.launch > 0) return gpu;
   return std::nullopt;
@@ -188,7 +182,7 @@ std::vector<SessionCheck> usable_history(const std::vector<SessionCheck>& checks
 SessionCheck check_session(const JobSpec& spec, const SessionResult& result,
                            const std::vector<SessionCheck>& history, const PowerCap& cap) {
   SessionCheck check;
-  check.control = control_location(spec, result, "latency");
+  check.control = control_location(spec, result, metric_of(Gauge::cpu));
   if (spec.uses_gpu()) check.gpu = gpu_location(spec, result);
   if (result.after.steal_share > most_steal) {
     check.usable = false;
