@@ -172,10 +172,12 @@ def test_an_older_agents_result_is_taken_though_its_head_says_no_claim(served):
     assert runner.send_result(job, session(runs), head=False) == (200, {"accepted": "stored"})
 
 
-def test_a_runners_token_imports_nothing(served):
+def test_a_token_imports_nothing_unless_its_role_or_its_table_says_so(served):
+    """Of the tokens here, the runner's table says `imports = true`, and the builder's does not."""
     history = {"machine_class": "x", "nights": []}
-    for role, status in (("runner", 403), ("read", 403), ("import", 200), ("admin", 200)):
+    for role, status in (("builder", 403), ("read", 403), ("runner", 200), ("import", 200),
+                         ("admin", 200)):
         answer = served.request("POST", "/api/v1/imports", history, token=role)
         assert answer[0] == status, answer
-    assert b"role import" in served.request("POST", "/api/v1/imports", history, token="runner")[1]
+    assert b"role import" in served.request("POST", "/api/v1/imports", history, token="builder")[1]
     assert served.request("POST", "/api/v1/agent/claim", {}, token="import")[0] == 403
