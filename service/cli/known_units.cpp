@@ -26,11 +26,23 @@ std::optional<KnownUnit> known_unit(std::string_view name) {
   return found == std::end(unit_table) ? std::nullopt : std::optional(*found);
 }
 
+std::optional<double> factor_of_units(std::string_view from, std::string_view to) {
+  if (from == to) return 1;
+  const auto one = known_unit(from), other = known_unit(to);
+  if (one && other)
+    return one->dimension == other->dimension ? std::optional(one->factor / other->factor)
+                                              : std::nullopt;
+  const auto slash = from.find('/'), other_slash = to.find('/');
+  if (slash == from.npos || other_slash == to.npos) return std::nullopt;
+  const auto above = factor_of_units(from.substr(0, slash), to.substr(0, other_slash)),
+             below = factor_of_units(from.substr(slash + 1), to.substr(other_slash + 1));
+  return above && below ? std::optional(*above / *below) : std::nullopt;
+}
+
 std::optional<double> Amount::in(std::string_view metric_unit) const {
   if (!unit) return value;
-  const auto other = known_unit(metric_unit);
-  if (!other || other->dimension != unit->dimension) return std::nullopt;
-  return value * (unit->factor / other->factor);
+  const auto factor = factor_of_units(unit->name, metric_unit);
+  return factor ? std::optional(value * *factor) : std::nullopt;
 }
 
 Amount parse_amount(const std::string& text) {

@@ -17,6 +17,9 @@ struct KnownUnit {
 
 // nullopt: it is none of those in docs/formats.md.
 std::optional<KnownUnit> known_unit(std::string_view name);
+// What one of `from` is in `to`: 1000 of "ms" in "us", and 1e-6 of "ops/s" in "ops/us". nullopt:
+// the units do not go together, or are not known.
+std::optional<double> factor_of_units(std::string_view from, std::string_view to);
 
 // "100us", "2 MiB", "5".
 struct Amount {

@@ -132,10 +132,7 @@ std::vector<double> runs_of_process(const std::vector<double>& samples, bool is_
 // two do not go together.
 std::optional<double> factor_to_unit_of(MetricsSide& side, const BenchValue& value) {
   if (value.unit.empty()) return 1;
-  const std::string& first = side.units.try_emplace(value.name, value.unit).first->second;
-  if (first == value.unit) return 1;
-  const auto unit = known_unit(value.unit);
-  return unit ? Amount{1, unit}.in(first) : std::nullopt;
+  return factor_of_units(value.unit, side.units.try_emplace(value.name, value.unit).first->second);
 }
 
 void add_benchmarks(MetricsSide& side, const BenchFile& file, const std::filesystem::path& path,
@@ -143,8 +140,8 @@ void add_benchmarks(MetricsSide& side, const BenchFile& file, const std::filesys
   for (const BenchValue& value : file.values) {
     const auto factor = factor_to_unit_of(side, value);
     if (!factor) {
-      side.refused.push_back(path.string() + ": " + value.name + " is in " + in_quotes(value.unit) +
-                             ", and elsewhere in " + in_quotes(side.units[value.name]));
+      side.other_units[value.name] = "it is in " + in_quotes(value.unit) + " in " + path.string() +
+                                     ", and elsewhere in " + in_quotes(side.units[value.name]);
       continue;
     }
     side.directions[value.name] = value.direction;
@@ -231,6 +228,7 @@ const std::string* reason_in(const MetricsSide& side, const std::string& workloa
 std::vector<OneSided> only_in(const MetricsSide& side, const MetricsSide& other) {
   std::map<std::string, std::vector<std::string>> metrics;  // by workload, or by themselves
   for (const auto& [metric, values] : side.values) {
+    if (other.other_units.contains(metric)) continue;  // see not_judged()
     const auto workload = side.workloads.find(metric);
     metrics[workload == side.workloads.end() ? metric : workload->second].push_back(metric);
   }
@@ -269,6 +267,9 @@ std::vector<NotJudged> not_judged(const MetricsSide& control, const MetricsSide&
   for (const auto& [name, reason] : control.reasons)
     if (const auto other = treatment.reasons.find(name); other != treatment.reasons.end())
       why[name] = "it failed on both sides: " + (other->second.empty() ? reason : other->second);
+  for (const MetricsSide* side : {&control, &treatment})
+    for (const auto& [name, reason] : side->other_units)
+      why[name] += (why[name].empty() ? "" : ", ") + reason;
   std::vector<NotJudged> out;
   for (const auto& [name, reason] : why) out.push_back({name, reason});
   return out;

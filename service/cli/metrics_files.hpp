@@ -25,6 +25,9 @@ struct MetricsSide {
   std::vector<std::string> refused;        // rows that could not be read, a line each
   std::map<std::string, std::string>
       units;  // of a metric of TorchBench: its unit, or the name of its benchmark
+  // Says of a benchmark which units it has that do not go together, and in which file. Values that
+  // are not in the first one are left out.
+  std::map<std::string, std::string> other_units;
   // Known where the files of a benchmark program say it.
   std::map<std::string, Direction> directions;
   std::set<std::string> of_one_process;  // metrics whose runs are stretches of one process

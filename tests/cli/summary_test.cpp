@@ -5,6 +5,7 @@
 
 #include "service/cli/csv_file.hpp"
 #include "service/cli/failure.hpp"
+#include "service/cli/known_units.hpp"
 #include "service/cli/metrics_files.hpp"
 #include "service/cli/suite_summary.hpp"
 
@@ -180,11 +181,27 @@ TEST_CASE("A benchmark in another unit is converted, on either side, or left out
   REQUIRE(control.values.at("BM_a").size() == 2);
   CHECK(control.values.at("BM_a")[0] == 500);
   CHECK(control.values.at("BM_a")[1] == Approx(250));
-  REQUIRE(control.refused.size() == 1);
-  CHECK(control.refused[0].ends_with("c.json: BM_a is in 'cycles', and elsewhere in 'us'"));
+  REQUIRE(not_judged(control, {}).size() == 1);
+  CHECK_THAT(not_judged(control, {})[0].reason, Catch::StartsWith("it is in 'cycles' in ") &&
+                                                    Catch::EndsWith("and elsewhere in 'us'"));
   const MetricsSide treatment = read_side({google("d.json", .0005, "s")}, control.units);
   CHECK(treatment.values.at("BM_a").at(0) == Approx(500));
-  CHECK(treatment.refused.empty());
+  CHECK(not_judged({}, treatment).empty());
+
+  const MetricsSide other = read_side({google("e.json", 7, "cycles")}, control.units);
+  CHECK(other.values.empty());
+  CHECK(only_in(control, other).empty());
+  CHECK(only_in(other, control).empty());
+  CHECK(not_judged({}, other).size() == 1);
+}
+
+TEST_CASE("Rates and costs are converted above and below their stroke") {
+  CHECK(factor_of_units("us/op", "ms/op") == Approx(1e-3));
+  CHECK(factor_of_units("ops/s", "ops/ms") == Approx(1e-3));
+  CHECK(factor_of_units("MB/s", "B/us") == Approx(1));
+  CHECK(factor_of_units("widgets", "widgets") == 1.);
+  for (const auto& [from, to] : {std::pair{"us/op", "ops/us"}, {"us/op", "us"}, {"s", "GB"}})
+    CHECK_FALSE(factor_of_units(from, to));
 }
 
 TEST_CASE("One cell that holds no number loses one model, and a line says which word it holds") {

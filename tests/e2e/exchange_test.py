@@ -203,6 +203,29 @@ def test_compare_says_which_workload_failed_in_the_treatment_and_why(tmp_path):
     assert (back.returncode, f"only in treatment: {name} (out" in back.stdout) == (0, True)
 
 
+def jmh(path, score, unit, mode="avgt"):
+    """A file of JMH's with five forks."""
+    path.write_text(json.dumps([{
+        "jmhVersion": "1.37", "benchmark": "org.example.Sort.run", "mode": mode, "forks": 5,
+        "primaryMetric": {"score": score, "scoreUnit": unit,
+                          "rawData": [[score * (1 + .001 * fork)] for fork in range(5)]}}]))
+    return path
+
+
+def test_a_benchmark_in_a_unit_that_does_not_go_together_is_not_lost(tmp_path):
+    old = jmh(tmp_path / "old.json", 5, "us/op")
+    rate = jmh(tmp_path / "rate.json", .2, "ops/us", "thrpt")
+    done = program("nightjar", "compare", "--control", old, "--treatment", rate, "--fail-on",
+                   "worse")
+    assert (done.returncode, "only in" in done.stdout) == (0, False), done.stdout
+    assert "it is in 'ops/us' in" in done.stdout, done.stdout
+    slower = jmh(tmp_path / "slower.json", .0065, "ms/op")
+    done = program("nightjar", "compare", "--control", old, "--treatment", slower, "--fail-on",
+                   "worse", "--format", "json")
+    row = json.loads(done.stdout)["metrics"][0]
+    assert (done.returncode, row["verdict"], round(row["treatment"], 1)) == (1, "worse", 6.5)
+
+
 def test_repeat_holds_a_build_against_itself(tmp_path):
     one, same, slower = (measured(tmp_path / f"{name}.json", factor)
                          for name, factor in (("one", 1), ("same", 1), ("slower", 1.1)))
