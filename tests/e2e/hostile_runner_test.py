@@ -173,7 +173,7 @@ def test_an_older_agents_result_is_taken_though_its_head_says_no_claim(served):
 
 
 def test_a_token_imports_nothing_unless_its_role_or_its_table_says_so(served):
-    """Of the tokens here, the runner's table says `imports = true`, and the builder's does not."""
+    """The runner's table says `imports = true` here, and the builder's does not."""
     history = {"machine_class": "x", "nights": []}
     for role, status in (("builder", 403), ("read", 403), ("runner", 200), ("import", 200),
                          ("admin", 200)):
