@@ -182,7 +182,7 @@ def tell_pairs(judge, sessions):
 def tell_nights(judge, sessions, reads_control):
     """Suspicions and unclear nights by neighbour; every one is false."""
     levels, before = [], []
-    found = {kind: [0, 0, 0] for kind in NEIGHBOURS}
+    found = {kind: [0, 0, 0, 0] for kind in NEIGHBOURS}
     for session in sessions:
         asked = {"metric": "latency", "levels": levels[:NIGHTS],
                  "tonight": numbered(measured(session)[:NIGHT_RUNS])}
@@ -194,13 +194,13 @@ def tell_nights(judge, sessions, reads_control):
             said = judge.ask("screening", **asked)
         count = found[session["neighbour"]]
         count[0] += 1
-        count[1] += said["verdict"].startswith("suspect")
-        count[2] += said["verdict"] == "unclear"
+        for column, verdict in enumerate(("suspect_worse", "suspect_better", "unclear"), 1):
+            count[column] += said["verdict"] == verdict
         if said["verdict"] in ("first_night", "same", "suspect_better"):
             levels.insert(0, said["level"])
-    for kind, (nights, suspects, unclear) in found.items():
+    for kind, counts in found.items():
         name = kind if reads_control else f"{kind}, control not read"
-        print(f"| {name} | {nights} | {suspects} | {unclear} |")
+        print(f"| {name} | {' | '.join(map(str, counts))} |")
 
 
 def main():
@@ -217,7 +217,8 @@ def main():
             asked.keep.write_text(json.dumps(sessions))
     judge = Judge()
     tell_pairs(judge, sessions)
-    print("\n| nights with | nights | suspicions | unclear |\n|---|---|---|---|")
+    print("\n| nights with | nights | seems worse | seems better | unclear |\n"
+          "|---|---|---|---|---|")
     for reads_control in (False, True):
         tell_nights(judge, sessions, reads_control)
     judge.close()
