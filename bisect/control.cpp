@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bisect/statistics.hpp"
+#include "storage/model/metric.hpp"
 
 namespace nightjar::bisect {
 namespace {
@@ -42,6 +43,13 @@ std::optional<ControlReading> read_control(Gauge gauge, std::span<const double> 
   const double usually_below = variances[(variances.size() - 1) * 9 / 10];
   reading.unrest = std::sqrt(std::max(0., reading.within * reading.within - usually_below));
   return reading;
+}
+
+bool moves_with(Gauge gauge, std::string_view metric, std::string_view device) {
+  const Metric* known = find_metric(metric);
+  if (!known || known->unit != "s") return false;
+  if (gauge == Gauge::cpu) return metric != "kernel_time";
+  return device != "cpu" && metric != "compile_time" && metric != "warm_compile_time";
 }
 
 }  // namespace nightjar::bisect

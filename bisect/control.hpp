@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "storage/model/control.hpp"
 
@@ -17,5 +18,10 @@ namespace nightjar::bisect {
 // it.
 std::optional<ControlReading> read_control(Gauge gauge, std::span<const double> runs,
                                            std::span<const EarlierControl> before);
+
+// Whether a metric of a workload that runs on `device` ("cpu", "cuda") moves with the machine as
+// that control does. Time in a GPU's kernels does not depend on the host. Compilation does not
+// depend on a GPU, nor does what runs on a CPU. Memory, counts and ratios depend on neither.
+bool moves_with(Gauge gauge, std::string_view metric, std::string_view device);
 
 }  // namespace nightjar::bisect

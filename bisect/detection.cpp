@@ -145,8 +145,9 @@ Screen screen(std::span<const double> levels, std::span<const double> tonight,
   out.verdict = first_verdict(out.reference, out.level, error, policy);
   const bool stands =
       std::all_of(controls.begin(), controls.end(), [&](const ControlReading& control) {
-        return first_verdict(out.reference, less_moved(out.level, control.moved, policy),
-                             std::hypot(error, control.unrest), policy) == out.verdict;
+        const double level = less_moved(out.level, control.moved.value_or(0), policy);
+        return first_verdict(out.reference, level, std::hypot(error, control.unrest.value_or(0)),
+                             policy) == out.verdict;
       });
   if (!stands && out.verdict != Screen::Verdict::same) out.verdict = Screen::Verdict::unclear;
   return out;

@@ -228,8 +228,8 @@ std::vector<ControlReading> readings_of(const Database& db, JobId id) {
                  "SELECT gauge, within, moved, unrest FROM control_reading WHERE job = ? "
                  "ORDER BY gauge");
   return read_all(find.bind(id), [](Statement& row) {
-    return ControlReading{row.next<Gauge>(), row.next<double>(), row.next<double>(),
-                          row.next<double>()};
+    return ControlReading{row.next<Gauge>(), row.next<double>(), row.next<std::optional<double>>(),
+                          row.next<std::optional<double>>()};
   });
 }
 
@@ -285,19 +285,23 @@ std::vector<SessionCheck> last_checks(const Database& db, MachineId machine, Fac
   return checks;
 }
 
-std::vector<EarlierControl> controls_before(const Database& db, MachineId machine, FactsId facts,
-                                            NightId night, int nights) {
+std::vector<EarlierControl> controls_before(const Database& db, JobId id, int nights) {
   Statement find(
       db,
+      "WITH asked AS MATERIALIZED (SELECT machine, facts, variant, night FROM job WHERE id = ?1), "
+      "last AS MATERIALIZED (SELECT DISTINCT job.night FROM asked JOIN job "
+      "ON job.machine = asked.machine AND job.facts IS asked.facts "
+      "AND job.variant IS asked.variant AND job.night < asked.night "
+      "WHERE job.kind = 'screen' ORDER BY job.night DESC LIMIT ?2) "
       "SELECT job.night, reading.gauge, iif(reading.gauge = 'cpu', said.control, "
       "iif(reading.gauge = 'gpu_compute', gpu.compute, gpu.bandwidth)), reading.within "
-      "FROM job JOIN session_check AS said ON said.job = job.id "
+      "FROM asked CROSS JOIN last CROSS JOIN job ON job.machine = asked.machine "
+      "AND job.facts IS asked.facts AND job.variant IS asked.variant AND job.night = last.night "
+      "JOIN session_check AS said ON said.job = job.id "
       "JOIN control_reading AS reading ON reading.job = job.id "
       "LEFT JOIN gpu_control AS gpu ON gpu.job = job.id "
-      "WHERE job.machine = ?1 AND job.kind = 'screen' AND job.facts IS ?2 AND said.control > 0 "
-      "AND job.night IN (SELECT DISTINCT night FROM job WHERE machine = ?1 AND kind = 'screen' "
-      "AND facts IS ?2 AND night < ?3 ORDER BY night DESC LIMIT ?4)");
-  return read_all(find.bind(machine, facts, night, nights), [](Statement& row) {
+      "WHERE job.kind = 'screen' AND said.control > 0");
+  return read_all(find.bind(id, nights), [](Statement& row) {
     return EarlierControl{row.next<NightId>(), row.next<Gauge>(), row.next<double>(),
                           row.next<double>()};
   });

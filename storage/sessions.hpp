@@ -42,9 +42,9 @@ bool awaits_earlier_session(const Database& db, const Job& asked);
 // The machine class's last checks, at most `count`, oldest first, without readings.
 std::vector<SessionCheck> last_checks(const Database& db, MachineId machine, FactsId facts,
                                       std::size_t count);
-// The controls of the class's sessions of screening in the last `nights` nights before `night` that
-// it measured, of void ones too, in no order.
-std::vector<EarlierControl> controls_before(const Database& db, MachineId machine, FactsId facts,
-                                            NightId night, int nights);
+// The controls of the sessions of screening that were like the job's, of void ones too, in no
+// order: the same machine class, facts and variant, in the last `nights` nights before its own.
+// Variants have nights of their own in one evening, and an evening is one event of a machine.
+std::vector<EarlierControl> controls_before(const Database& db, JobId id, int nights);
 
 }  // namespace nightjar::storage

@@ -22,7 +22,7 @@
 namespace nightjar::evidence {
 
 // The version of the rules. It rises when they would judge some log differently.
-inline constexpr int rules = 11;
+inline constexpr int rules = 12;
 
 // Runs' values, and the runs that they belong to.
 struct Values {
@@ -30,6 +30,7 @@ struct Values {
   std::vector<RunId> runs;
 };
 
+// `controls`: verdicts before rules 12 knew nothing of them.
 Evidence of_screening(const bisect::Screen& screen, const Values& tonight,
                       std::span<const double> levels, const bisect::DetectionPolicy& policy,
                       std::span<const ControlReading> controls = {});

@@ -41,7 +41,8 @@ std::vector<ControlReading> control_readings(const json& said) {
   if (!said.contains("controls")) return controls;
   for (const json& in : said.at("controls"))
     controls.push_back({field<Gauge>(in, "gauge"), field<double>(in, "within"),
-                        field<double>(in, "moved"), field<double>(in, "unrest")});
+                        field<std::optional<double>>(in, "moved"),
+                        field<std::optional<double>>(in, "unrest")});
   return controls;
 }
 

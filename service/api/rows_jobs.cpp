@@ -59,10 +59,10 @@ const Row<ControlReading>& control_row() {
       {{"gauge", &ControlReading::gauge},
        {"within", &ControlReading::within, "Standard deviation of the logs of its runs."},
        {"moved", &ControlReading::moved,
-        "Log of its level over that of the nights before; 0: too few of them to know."},
+        "Log of its level over that of the nights before; null: too few of them to know."},
        {"unrest", &ControlReading::unrest,
         "Standard deviation of logs: what its runs differ by beyond nine in ten sessions of the "
-        "nights before."}});
+        "nights before; null: too few of them to know."}});
   return made;
 }
 

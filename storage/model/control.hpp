@@ -1,6 +1,8 @@
 // What a control, which no build of PyTorch changes, says of the machine during a session.
 #pragma once
 
+#include <optional>
+
 #include "storage/model/enum.hpp"
 #include "storage/model/id.hpp"
 
@@ -12,8 +14,9 @@ NIGHTJAR_ENUM(Gauge, cpu, gpu_compute, gpu_bandwidth);
 struct ControlReading {
   Gauge gauge = Gauge::cpu;
   double within = 0;  // sd of the logs of its runs in the session
-  double moved = 0;   // log of its location over that of the nights before; 0: not known
-  double unrest = 0;  // sd of logs, what its runs differ by beyond nine in ten earlier sessions
+  // Both are known together, after enough nights.
+  std::optional<double> moved{};   // log of its location over that of the nights before
+  std::optional<double> unrest{};  // sd of logs, beyond nine in ten earlier sessions
 };
 
 // One session's control in an earlier night.

@@ -32,25 +32,25 @@ TEST_CASE("A control is held against five nights of its own, by its location and
   const double within = std::log(.0106 / .0102) / std::sqrt(2);
   const auto known = read_control(Gauge::cpu, runs, nights(5)).value();
   CHECK(known.within == Approx(within));
-  CHECK(known.moved == Approx(std::log(1.04)));
-  CHECK(known.unrest == Approx(std::sqrt(within * within - .004 * .004)));
-  CHECK(read_control(Gauge::cpu, std::array{.010, .01001}, nights(5))->unrest == 0);
+  CHECK(known.moved.value() == Approx(std::log(1.04)));
+  CHECK(known.unrest.value() == Approx(std::sqrt(within * within - .004 * .004)));
+  CHECK(read_control(Gauge::cpu, std::array{.010, .01001}, nights(5))->unrest == 0.);
 
   const auto young = read_control(Gauge::cpu, runs, nights(4)).value();
   CHECK(young.within == Approx(within));
-  CHECK(young.moved == 0);
-  CHECK(young.unrest == 0);
+  CHECK_FALSE(young.moved);
+  CHECK_FALSE(young.unrest);
   auto sessions = nights(4);  // more sessions are no more nights
   sessions.insert(sessions.end(), sessions.begin(), sessions.end());
-  CHECK(read_control(Gauge::cpu, runs, sessions)->moved == 0);
-  CHECK(read_control(Gauge::cpu, runs, nights(9, Gauge::gpu_compute))->moved == 0);
+  CHECK_FALSE(read_control(Gauge::cpu, runs, sessions)->moved);
+  CHECK_FALSE(read_control(Gauge::cpu, runs, nights(9, Gauge::gpu_compute))->moved);
   CHECK_FALSE(read_control(Gauge::cpu, std::array{.010}, nights(9)));
 }
 
 TEST_CASE("A machine that stays where it moved to has moved no more in the third night") {
   auto before = nights(9);
   const auto moved = [&] {
-    return read_control(Gauge::cpu, std::array{.011, .011}, before)->moved;
+    return read_control(Gauge::cpu, std::array{.011, .011}, before)->moved.value();
   };
   before.push_back({NightId{10}, Gauge::cpu, .0111, .004});
   CHECK(moved() == Approx(std::log(1.1)));
@@ -58,6 +58,39 @@ TEST_CASE("A machine that stays where it moved to has moved no more in the third
   CHECK(moved() == Approx(0).margin(1e-9));
   before.back().location = .0104;  // half way back is no level
   CHECK(moved() == Approx(std::log(1.1)));
+}
+
+TEST_CASE("Unrest that stays is what is usual after three nights") {
+  auto before = nights(14);
+  const std::array runs{.010, .0102, .0104};
+  const auto unrest = [&] { return read_control(Gauge::cpu, runs, before)->unrest.value(); };
+  const double within = read_control(Gauge::cpu, runs, before)->within;
+  for (int night = 15; night < 18; ++night) {
+    CHECK(unrest() > .01);
+    before.erase(before.begin());
+    before.push_back({NightId{night}, Gauge::cpu, .010, within});
+  }
+  CHECK(unrest() < .001);
+}
+
+TEST_CASE("A metric is held to the controls that it moves with, on its workload's device") {
+  const auto held_to = [](const char* metric, const char* device) {
+    std::vector<Gauge> gauges;
+    for (const Gauge gauge : all_of<Gauge>())
+      if (moves_with(gauge, metric, device)) gauges.push_back(gauge);
+    return gauges;
+  };
+  using enum Gauge;
+  const std::vector all{cpu, gpu_compute, gpu_bandwidth}, host{cpu},
+      device{gpu_compute, gpu_bandwidth};
+  CHECK(held_to("latency", "cuda") == all);
+  CHECK(held_to("cuda_latency", "cuda") == all);
+  CHECK(held_to("latency", "cpu") == host);
+  CHECK(held_to("kernel_time", "cuda") == device);
+  CHECK(held_to("compile_time", "cuda") == host);
+  CHECK(held_to("warm_compile_time", "cuda") == host);
+  for (const char* metric : {"speedup", "peak_gpu_memory", "graph_breaks", "imported_cost", "x"})
+    CHECK(held_to(metric, "cuda").empty());
 }
 
 TEST_CASE(

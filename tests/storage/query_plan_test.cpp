@@ -80,7 +80,7 @@ void ask_everything(Story& story) {
   jobs_of_night(db, story.night.id, JobKind::screen), unchecked_sessions(db);
   awaits_earlier_session(db, *find_job(db, job));
   find_check(db, job), readings_of(db, job);
-  controls_before(db, story.machine.id, {}, story.night.id, 14);
+  controls_before(db, job, 14);
   has_open_screening(db, story.night.id), repeats_of(db, job), count_jobs(db),
       count_jobs_of_night(db, story.night.id);
   list_jobs(db, {}, {50, 9}), list_jobs(db, {JobState::queued}, {50, 9});

@@ -200,7 +200,7 @@ TEST_CASE("readings of controls are kept, and read again by night, class and fac
   Story story;
   const Job first = story.measure("first");
   SessionCheck check{false, "off", 2, GpuControl{1, 5, 6}};
-  check.readings = {{Gauge::cpu, .01, .05, .002}, {Gauge::gpu_compute, .001, 0, 0}};
+  check.readings = {{Gauge::cpu, .01, .05, .002}, {Gauge::gpu_compute, .001, {}, {}}};
   add_check(Autocommit(story.db), first, check);
   const auto kept = readings_of(story.db, first.id);
   REQUIRE(kept.size() == 2);
@@ -208,12 +208,20 @@ TEST_CASE("readings of controls are kept, and read again by night, class and fac
   CHECK(kept[0].moved == .05);
   CHECK(kept[0].unrest == .002);
   CHECK(kept[1].within == .001);
+  CHECK_FALSE(kept[1].moved);
 
-  const auto before = [&](int night, int nights) {
-    return controls_before(story.db, story.machine.id, {}, NightId{night}, nights);
+  CHECK(controls_before(story.db, first.id, 14).empty());  // its own night is not before it
+  const auto later = [&](Build build) {
+    const BuildId id = add_build(Autocommit(story.db), build).id;
+    story.night = story.start_night(id);
+    JobSpec spec = story.spec();
+    spec.environments = {spec.environments[0]};
+    spec.environments[0].build = id;
+    spec.order = {{}, {0, 0}, {}};
+    return story.queue("later:" + build.version, spec).id;
   };
-  CHECK(before(1, 14).empty());  // its own night is not before it
-  auto controls = before(99, 14);
+  const JobId next = later(nightly("2026-08-21"));
+  auto controls = controls_before(story.db, next, 14);
   std::sort(controls.begin(), controls.end(),
             [](const auto& a, const auto& b) { return a.gauge < b.gauge; });
   REQUIRE(controls.size() == 2);
@@ -221,9 +229,10 @@ TEST_CASE("readings of controls are kept, and read again by night, class and fac
   CHECK(controls[0].within == .01);
   CHECK(controls[1].location == 1);
   CHECK(controls[1].night == first.night);
-  CHECK(before(99, 0).empty());
-  CHECK(controls_before(story.db, MachineId{99}, {}, NightId{99}, 14).empty());
-  CHECK(controls_before(story.db, story.machine.id, FactsId{7}, NightId{99}, 14).empty());
+  CHECK(controls_before(story.db, next, 0).empty());
+  CHECK(controls_before(story.db, later(nightly("2026-08-21", "2.15.0", "cu130")), 14).empty());
+  story.machine = intern_machine(Autocommit(story.db), {{}, sha256('2'), {{"cpu_model", "6502"}}});
+  CHECK(controls_before(story.db, later(nightly("2026-08-22")), 14).empty());
 }
 
 TEST_CASE("a compiled workload's accuracy is kept with its run, said or by how the run ended") {

@@ -31,9 +31,9 @@ const gauges = { cpu: "the processor", gpu_compute: "the GPU's arithmetic",
 /** How far its machine moved. A change of a series that this may explain is unclear. */
 const controlColumns = [
   whole("control of", (c) => gauges[c.gauge]),
-  number("against the nights before", (c) => (c.moved === 0 ? "–" : change(Math.exp(c.moved)))),
-  number("its runs differ by", (c) => of(100 * c.within, "%")),
-  number("more than usual by", (c) => of(100 * c.unrest, "%"))];
+  number("against the nights before", (c) => (c.moved === null ? "–" : change(Math.exp(c.moved)))),
+  number("its runs scatter by", (c) => of(100 * c.within, "%")),
+  number("scatter beyond the usual", (c) => (c.unrest === null ? "–" : of(100 * c.unrest, "%")))];
 
 /** A job of a night with what its machine was then. */
 export function sessionSection(job, runner) {

@@ -294,9 +294,7 @@ std::optional<Unchecked> load_unchecked(const storage::Database& db, JobId id) {
   if (unchecked.job.spec.uses_gpu() && only_power_capped(unchecked.result))
     unchecked.cap = load_cap(db, unchecked.job, unchecked.result);
   if (unchecked.job.spec.kind == JobKind::screen)
-    unchecked.nights =
-        storage::controls_before(db, unchecked.job.machine, storage::facts_of_job(db, id),
-                                 unchecked.job.night, remembered_nights);
+    unchecked.nights = storage::controls_before(db, id, remembered_nights);
   return unchecked;
 }
 

@@ -78,15 +78,20 @@ std::set<MachineId> machines_of(const std::vector<Job>& sessions) {
   return machines;
 }
 
+// Two sentences, or the one that is not empty.
+std::string both(const std::string& first, const std::string& second) {
+  return first + (first.empty() || second.empty() ? "" : "; ") + second;
+}
+
 // What a person reads beside the night: nothing if it left no suspicion open.
 std::string unconfirmed_text(const JudgingFacts& facts) {
   const auto open = std::count_if(
       facts.regressions.begin(), facts.regressions.end(),
       [](const Regression& one) { return one.state == RegressionState::unconfirmed; });
   if (open == 0) return {};
-  return (facts.night.reason.empty() ? "" : facts.night.reason + "; ") + std::to_string(open) +
-         (open == 1 ? " suspicion" : " suspicions") +
-         " could not be confirmed: see the unconfirmed regressions";
+  return both(facts.night.reason, std::to_string(open) +
+                                      (open == 1 ? " suspicion" : " suspicions") +
+                                      " could not be confirmed: see the unconfirmed regressions");
 }
 
 // The night in its next state; a reason replaces the one that it has.
@@ -200,7 +205,7 @@ MeasuringStep decide(const MeasuringFacts& facts, const Config& config) {
     step.calibrations = plan_calibration(facts.calibration, facts.night, *facts.build, config);
     step.profiles = plan_profiles(facts.turns, facts.night, *facts.build, config);
   }
-  step.reason = step.verdicts.held.empty() ? facts.failure : step.verdicts.held;
+  step.reason = both(facts.failure, step.verdicts.reason);
   return step;
 }
 

@@ -8,7 +8,8 @@ namespace nightjar::service {
 namespace {
 
 bool was_judged(const Observation& observed) {
-  return !observed.suspicious && !observed.same_build && !observed.levels.empty();
+  return !observed.suspicious && !observed.same_build && !observed.unclear() &&
+         !observed.levels.empty();
 }
 
 std::optional<SmallestSeen> smallest_of(const std::vector<Observation>& group) {

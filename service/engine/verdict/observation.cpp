@@ -4,15 +4,14 @@
 #include <cmath>
 #include <set>
 #include <span>
-#include <string_view>
 
+#include "bisect/control.hpp"
 #include "service/engine/policy.hpp"
 #include "service/engine/verdict/confirmations.hpp"
 #include "service/engine/verdict/levels.hpp"
 #include "service/engine/verdict/series_histories.hpp"
 #include "storage/jobs.hpp"
 #include "storage/many_series.hpp"
-#include "storage/model/metric.hpp"
 #include "storage/nights.hpp"
 #include "storage/runners.hpp"
 #include "storage/sessions.hpp"
@@ -29,38 +28,25 @@ struct Tonight {
   evidence::Values values;    // of the night's build
   std::vector<double> again;  // of another one that was measured again
   std::optional<BuildId> other;
-  std::vector<ControlReading> controls;  // of the sessions of `values`
+  std::vector<ControlReading> controls;  // of the sessions of `values`, that the series moves with
 };
 
-// A usable session: which one counts first, and its controls that a metric moves with.
+// A usable session: which one counts first, and its controls.
 struct UsableSession {
   std::size_t place = 0;
   std::vector<ControlReading> controls;
 };
 using UsableSessions = std::map<JobId, UsableSession>;
 
-// Whether a metric moves with the machine as a gauge does. Time in a GPU's kernels does not depend
-// on the host, nor compilation on a GPU. Memory and ratios depend on neither.
-bool moves_with(std::string_view metric, Gauge gauge) {
-  const Metric* known = find_metric(metric);
-  if (!known || known->unit != "s") return false;
-  if (gauge == Gauge::cpu) return metric != "kernel_time";
-  return metric != "compile_time" && metric != "warm_compile_time";
-}
-
-UsableSessions sessions_for(const storage::Database& db, const std::vector<Job>& usable,
-                            std::string_view metric) {
+UsableSessions sessions_for(const storage::Database& db, const std::vector<Job>& usable) {
   UsableSessions sessions;
-  for (const Job& job : usable) {
-    UsableSession session{sessions.size(), storage::readings_of(db, job.id)};
-    std::erase_if(session.controls,
-                  [&](const ControlReading& one) { return !moves_with(metric, one.gauge); });
-    sessions.emplace(job.id, std::move(session));
-  }
+  for (const Job& job : usable)
+    sessions.emplace(job.id, UsableSession{sessions.size(), storage::readings_of(db, job.id)});
   return sessions;
 }
 
-Tonight values_tonight(std::vector<SeriesRun> runs, BuildId build, const UsableSessions& sessions) {
+Tonight values_tonight(const Series& series, std::vector<SeriesRun> runs, BuildId build,
+                       const UsableSessions& sessions) {
   std::erase_if(runs, [&](const SeriesRun& run) { return !sessions.contains(run.job); });
   std::stable_sort(runs.begin(), runs.end(), [&](const SeriesRun& a, const SeriesRun& b) {
     return sessions.at(a.job).place < sessions.at(b.job).place;
@@ -76,8 +62,9 @@ Tonight values_tonight(std::vector<SeriesRun> runs, BuildId build, const UsableS
     tonight.values.values.push_back(run.value);
     tonight.values.runs.push_back(run.run);
     if (!jobs.insert(run.job).second) continue;
-    const auto& controls = sessions.at(run.job).controls;
-    tonight.controls.insert(tonight.controls.end(), controls.begin(), controls.end());
+    for (const ControlReading& one : sessions.at(run.job).controls)
+      if (bisect::moves_with(one.gauge, series.metric, series.workload_name.device()))
+        tonight.controls.push_back(one);
   }
   return tonight;
 }
@@ -90,11 +77,11 @@ struct Measured {
 
 Measured measured_tonight(const EngineView& view, const Night& night,
                           const std::vector<Job>& usable, const std::string& metric) {
-  const UsableSessions sessions = sessions_for(view.db, usable, metric);
+  const UsableSessions sessions = sessions_for(view.db, usable);
   Measured measured;
   for (auto& one : storage::series_measured_in(view.db, night.id, JobKind::screen, metric)) {
     if (!is_judged(one.series, view.config)) continue;
-    Tonight tonight = values_tonight(std::move(one.runs), *night.build, sessions);
+    Tonight tonight = values_tonight(one.series, std::move(one.runs), *night.build, sessions);
     if (tonight.values.values.empty()) continue;
     measured.series.push_back(std::move(one.series));
     measured.tonight.push_back(std::move(tonight));
@@ -143,6 +130,7 @@ void take_again(Observation& observed, const Tonight& tonight, NightId night) {
                     static_cast<int>(tonight.again.size())};
   observed.levels = {level};
   observed.level_values = beside;
+  observed.controls.clear();  // the level is of tonight's machine
   if (!machine_moved) return;
   observed.again = level;
   observed.moved = moved;
@@ -293,25 +281,31 @@ Observations observe(const EngineView& view, const Night& night, const std::vect
 }
 
 std::optional<Level> level_of(const Night& night, const Observation& observed) {
-  if (observed.suspicious || observed.same_build || observed.unclear()) return std::nullopt;
+  if (observed.suspicious || observed.same_build) return std::nullopt;
   return Level{observed.series.id, *night.build, night.id, observed.screen.level,
                static_cast<int>(observed.tonight.values.size())};
 }
 
-std::vector<const Observation*> moved_together(const std::vector<Observation>& all) {
-  std::vector<const Observation*> moved;
+MovedTogether moved_together(const std::vector<Observation>& all) {
+  MovedTogether moved;
   std::set<std::string> models;
+  bool any_worse = false;
   for (const Observation& observed : all) {
-    if (!observed.worse() && !observed.better()) continue;
-    moved.push_back(&observed);
+    const bool is_clear = observed.worse() || observed.better();
+    if (!is_clear && !observed.unclear()) continue;
+    ++moved.count;
     models.emplace(observed.series.workload_name.model());
+    any_worse = any_worse || observed.worse();
+    if (is_clear) moved.held.push_back(&observed);
   }
   const bool most =
-      static_cast<double>(moved.size()) >= most_of_group * static_cast<double>(all.size());
-  if (moved.size() < together || models.size() < model_names || !most) return {};
-  std::stable_sort(moved.begin(), moved.end(), [](const Observation* a, const Observation* b) {
-    return std::abs(a->screen.z) > std::abs(b->screen.z);
-  });
+      static_cast<double>(moved.count) >= most_of_group * static_cast<double>(all.size());
+  if (moved.count < together || models.size() < model_names || !most) return {};
+  if (!any_worse && moved.count > moved.held.size()) return {};
+  std::stable_sort(moved.held.begin(), moved.held.end(),
+                   [](const Observation* a, const Observation* b) {
+                     return std::abs(a->screen.z) > std::abs(b->screen.z);
+                   });
   return moved;
 }
 

@@ -36,7 +36,8 @@ struct Observation {
   bool same_build = false;  // the newest level is of tonight's build: tonight compares no builds
   std::optional<storage::Improvement> improved{};  // that tonight shows for the second time
   bisect::SeriesNoise noise{};
-  std::vector<ControlReading> controls{};  // of tonight's session, that the metric moves with
+  // Those of tonight's session that the series moves with; none if its level is of that session.
+  std::vector<ControlReading> controls{};
 
   bool worse() const { return screen.verdict == bisect::Screen::Verdict::suspect_worse; }
   bool better() const { return screen.verdict == bisect::Screen::Verdict::suspect_better; }
@@ -59,12 +60,18 @@ Observations observe(const EngineView& view, const Night& night, const std::vect
 // follows.
 bool is_clear(const bisect::Screen& screen, const bisect::DetectionPolicy& policy);
 
-// Tonight's location as the new level; nullopt if the series is under suspicion or unclear, or if
-// its newest level is of the same build.
+// Tonight's location as the new level; nullopt if the series is under suspicion, or if its newest
+// level is of the same build.
 std::optional<Level> level_of(const Night& night, const Observation& observed);
 
-// Those that moved, the clearest first, if most of a group did: eight or more series of four or
-// more unrelated models. Then the machine moved, or one cause moved them all.
-std::vector<const Observation*> moved_together(const std::vector<Observation>& group);
+// What moved together, if most of a group did: eight or more series of four or more unrelated
+// models. Then the machine moved, or one cause moved them all. Unclear series count, but they are
+// not held. Where the others are better, nothing is held: they cost no confirmation, and tonight's
+// machine is no level to begin again from.
+struct MovedTogether {
+  std::vector<const Observation*> held;  // worse or better, the clearest first; empty: none is
+  std::size_t count = 0;                 // with the unclear ones
+};
+MovedTogether moved_together(const std::vector<Observation>& group);
 
 }  // namespace nightjar::service

@@ -14,6 +14,8 @@ namespace nightjar::service {
 namespace {
 
 constexpr std::size_t sample = 3;  // number of series examined when many moved together
+constexpr double told_unclear =
+    .1;  // share of a group that is unclear, from which the night says so
 
 // Sorts a night's observations into verdicts.
 class Screening {
@@ -34,6 +36,10 @@ class Screening {
     if (observed.unclear()) return;
     if (!observed.better() && add_creep(observed)) return;
     if (const auto level = level_of(night_, observed)) verdicts.levels.push_back(*level);
+  }
+
+  void tell(const std::string& sentence) {
+    verdicts.reason += (verdicts.reason.empty() ? "" : "; ") + sentence;
   }
 
   ScreeningVerdicts verdicts;
@@ -87,10 +93,27 @@ class Screening {
   Time now_;
 };
 
+// "212 of 300 series of latency on machine class 3"
+std::string share_text(const Group& group, std::size_t some, std::size_t all) {
+  return std::to_string(some) + " of " + std::to_string(all) + " series of " + group.second +
+         " on machine class " + std::to_string(group.first.value);
+}
+
 std::string held_text(const Group& group, std::size_t moved, std::size_t all, std::size_t opened) {
-  return std::to_string(moved) + " of " + std::to_string(all) + " series of " + group.second +
-         " on machine class " + std::to_string(group.first.value) + " moved together; the " +
-         std::to_string(opened) + " clearest are looked into";
+  const std::string looked_into =
+      opened == 0   ? "none for the worse"
+      : opened == 1 ? "the clearest is looked into"
+                    : "the " + std::to_string(opened) + " clearest are looked into";
+  return share_text(group, moved, all) + " moved together; " + looked_into;
+}
+
+// Empty: so few series are unclear that each night has some.
+std::string unclear_text(const Group& group, const std::vector<Observation>& all) {
+  const auto unclear = static_cast<std::size_t>(
+      std::count_if(all.begin(), all.end(), [](const Observation& one) { return one.unclear(); }));
+  if (static_cast<double>(unclear) < told_unclear * static_cast<double>(all.size())) return {};
+  return share_text(group, unclear, all.size()) +
+         " are unclear, since its control moved as they did; the next night looks again";
 }
 
 // Whether this night left the series without a verdict.
@@ -109,7 +132,8 @@ bool is_confirmed(const Observation& observed, const std::vector<Regression>& re
 ScreeningVerdicts screen(const Night& night, const Observations& observed, Time now) {
   Screening screening(night, now);
   for (const auto& [group, all] : observed) {
-    const auto together = moved_together(all);
+    const MovedTogether moved = moved_together(all);
+    const auto& together = moved.held;
     std::size_t opened = 0;
     for (const Observation* one : together)
       if (one->worse() && opened < sample) {
@@ -118,8 +142,8 @@ ScreeningVerdicts screen(const Night& night, const Observations& observed, Time 
       }
     for (const Observation& one : all)
       if (std::find(together.begin(), together.end(), &one) == together.end()) screening.add(one);
-    if (!together.empty())
-      screening.verdicts.held = held_text(group, together.size(), all.size(), opened);
+    if (opened < together.size()) screening.tell(held_text(group, moved.count, all.size(), opened));
+    if (const std::string text = unclear_text(group, all); !text.empty()) screening.tell(text);
   }
   return screening.verdicts;
 }
@@ -139,7 +163,7 @@ Released release_held(const Night& night, const Observations& observed,
                       const std::vector<Regression>& regressions, Time now) {
   Released released;
   for (const auto& [group, all] : observed) {
-    const auto together = moved_together(all);
+    const auto together = moved_together(all).held;
     const bool holds = std::any_of(together.begin(), together.end(), [&](const Observation* one) {
       return is_held(*one, regressions);
     });

@@ -24,7 +24,7 @@ struct ScreeningVerdicts {
   std::vector<storage::Improvement> improvements;
   std::vector<Level> levels;
   std::vector<storage::Mark> marks;  // of series that the machine moved, by its changed facts
-  std::string held;                  // a sentence about what was held back; empty: nothing was
+  std::string reason;  // what was held back, and what is unclear; empty: nothing, or hardly any
 };
 
 // Accepts levels, records improvements, and suspects regressions. Where most series of a metric

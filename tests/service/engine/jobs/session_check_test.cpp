@@ -121,6 +121,42 @@ TEST_CASE("A session on a GPU is void when one of the control's kernels was off"
   CHECK(check_gpu(.012, .020, 5e-6).usable);
 }
 
+TEST_CASE("A screening on a GPU has readings of its three controls, another of the processor's") {
+  const auto gauges_of = [](const char* workload, JobKind kind) {
+    JobSpec spec;
+    spec.kind = kind;
+    spec.workloads = {{{}, *WorkloadName::parse(workload), 1}};
+    spec.order = {PlannedRun{}, PlannedRun{}};
+    SessionResult session;
+    for (int i = 0; i < 2; ++i) {
+      RunResult run;
+      run.order = i;
+      run.samples = {{"latency", {.1}},
+                     {"gpu_compute", {.011}},
+                     {"gpu_bandwidth", {.020}},
+                     {"gpu_launch", {5e-6}}};
+      session.runs.push_back(run);
+    }
+    Job job;
+    job.spec = spec;
+    Unchecked unchecked{job, job, 0, session, {}};
+    for (int night = 1; night <= 5; ++night)
+      for (const Gauge gauge : all_of<Gauge>())
+        unchecked.nights.push_back({NightId{night}, gauge, gauge == Gauge::cpu ? .1 : .010, 0});
+    std::map<Gauge, double> moved;
+    for (const ControlReading& one : check(unchecked).check.readings)
+      moved[one.gauge] = std::exp(one.moved.value());
+    return moved;
+  };
+  const auto gpu = gauges_of("python/m/eval/cuda/fp32/b4/eager", JobKind::screen);
+  REQUIRE(gpu.size() == 3);
+  CHECK(gpu.at(Gauge::cpu) == Approx(1));
+  CHECK(gpu.at(Gauge::gpu_compute) == Approx(1.1));
+  CHECK(gpu.at(Gauge::gpu_bandwidth) == Approx(2));
+  CHECK(gauges_of("python/m/eval/cpu/fp32/b4/eager", JobKind::screen).size() == 1);
+  CHECK(gauges_of("python/m/eval/cuda/fp32/b4/eager", JobKind::confirm).empty());
+}
+
 TEST_CASE("Void sessions that agree, each gauge as it repeats, are a new level of the machine") {
   const auto history_with = [](double last_bandwidth, double last_launch) {
     std::vector<SessionCheck> checks(8, {.control = 1, .gpu = GpuControl{.010, .020, 5e-6}});

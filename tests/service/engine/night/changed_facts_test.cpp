@@ -148,6 +148,28 @@ TEST_CASE("a regression in the night of a kernel update is found beneath what th
   CHECK(findings(world) == 1);
 }
 
+TEST_CASE("builds that are measured side by side need no control") {
+  WideWorld world;
+  world.noise = .005;
+  for (int night = 0; night < 6; ++night) world.night(1);
+  world.update_kernel("6.8");
+  for (int night = 0; night < 7; ++night) world.night(1);
+  world.update_kernel("6.1");  // so long ago that it is news again, while its control is known
+  const int measured = static_cast<int>(world.commits.size()) - 1;
+  world.machine = 1.06;
+  world.control_level *= 1.06;
+  world.level = [&](int position, const std::string& workload, const std::string& metric) {
+    if (metric != "latency") return 3e8;
+    const bool slower = position > measured && workload.find("/bert/train/") != std::string::npos;
+    return .010 * world.machine * (slower ? 1.08 : 1);
+  };
+  world.night(1);
+  CHECK(world.marks().size() == 10);
+  REQUIRE(findings(world) == 1);
+  CHECK(storage::list_regressions(world.db, {}, {}).items[0].series.front().ratio ==
+        Approx(1.08).epsilon(.02));
+}
+
 TEST_CASE("a build that nobody accepted is no measure of the machine") {
   WideWorld world;
   for (int night = 0; night < 3; ++night) world.night();

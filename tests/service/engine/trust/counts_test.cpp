@@ -44,6 +44,8 @@ TEST_CASE("a series counts if it could have been suspected") {
   group.back().suspicious = true;
   group.push_back(observation(SeriesId{6}, .5, true));
   group.back().same_build = true;
+  group.push_back(observation(SeriesId{7}, .5, true));
+  group.back().screen.verdict = bisect::ScreenVerdict::unclear;
   ScreeningVerdicts verdicts;
   verdicts.suspicions.resize(1);
   verdicts.suspicions[0].regression.series = {{SeriesId{2}, 1, 2, 2, 2, 2}};

@@ -89,6 +89,15 @@ TEST_CASE("a class that measured other models, or the model for the first time, 
   CHECK(night.second()->state == ClassState::not_looked_for);
 }
 
+TEST_CASE("a class whose machine moved tells neither that it has the finding nor that it has not") {
+  Seen night;
+  night.see(Seen::series(2, 2, "dlrm"), 1.2, bisect::ScreenVerdict::unclear);
+  CHECK(night.second()->state == ClassState::not_looked_for);
+  const ReportExtent extent = decide(night.facts, night.finding);
+  CHECK(extent.worse.empty());
+  CHECK(extent.not_seen.empty());
+}
+
 TEST_CASE("a class has no row while it is open whether it shows the finding, too") {
   using enum RegressionState;
   Seen night;
