@@ -138,14 +138,15 @@ std::optional<double> factor_to_unit_of(MetricsSide& side, const BenchValue& val
 void add_benchmarks(MetricsSide& side, const BenchFile& file, const std::filesystem::path& path,
                     bool are_runs) {
   for (const BenchValue& value : file.values) {
-    const auto factor = factor_to_unit_of(side, value);
+    const bool failed = value.samples.empty();
+    const auto factor = failed ? std::optional(1.) : factor_to_unit_of(side, value);
     if (!factor) {
       side.other_units[value.name] = "it is in " + in_quotes(value.unit) + " in " + path.string() +
                                      ", and elsewhere in " + in_quotes(side.units[value.name]);
       continue;
     }
     side.directions[value.name] = value.direction;
-    if (value.samples.empty()) {
+    if (failed) {
       side.reasons[value.name] =
           value.failure.empty() ? "its file has no samples" : one_line(value.failure);
       continue;
@@ -228,7 +229,8 @@ const std::string* reason_in(const MetricsSide& side, const std::string& workloa
 std::vector<OneSided> only_in(const MetricsSide& side, const MetricsSide& other) {
   std::map<std::string, std::vector<std::string>> metrics;  // by workload, or by themselves
   for (const auto& [metric, values] : side.values) {
-    if (other.other_units.contains(metric)) continue;  // see not_judged()
+    if (other.other_units.contains(metric) && !other.reasons.contains(metric))
+      continue;  // see not_judged()
     const auto workload = side.workloads.find(metric);
     metrics[workload == side.workloads.end() ? metric : workload->second].push_back(metric);
   }

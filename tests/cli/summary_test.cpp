@@ -195,6 +195,23 @@ TEST_CASE("A benchmark in another unit is converted, on either side, or left out
   CHECK(not_judged({}, other).size() == 1);
 }
 
+TEST_CASE("A benchmark that failed is lost, whatever its unit is called now") {
+  const Folder folder;
+  const auto jmh = [&](const char* name, const char* unit, const char* data) {
+    return folder.file(name, std::string(R"([{"jmhVersion": "1.37", "benchmark": "org.A.run", )"
+                                         R"("mode": "avgt", "forks": 2, "primaryMetric": )"
+                                         R"({"scoreUnit": ")") +
+                                 unit + R"(", "rawData": )" + data + "}}]");
+  };
+  const MetricsSide control = read_side({jmh("a.json", "us/op", "[[5], [6]]")});
+  const MetricsSide failed = read_side({jmh("b.json", "cycles/op", "[]")}, control.units);
+  REQUIRE(only_in(control, failed).size() == 1);
+  CHECK(only_in(control, failed)[0].failed);
+  const MetricsSide partly = read_side(
+      {jmh("b.json", "cycles/op", "[]"), jmh("c.json", "cycles/op", "[[7]]")}, control.units);
+  CHECK(only_in(control, partly).size() == 1);
+}
+
 TEST_CASE("Rates and costs are converted above and below their stroke") {
   CHECK(factor_of_units("us/op", "ms/op") == Approx(1e-3));
   CHECK(factor_of_units("ops/s", "ops/ms") == Approx(1e-3));
