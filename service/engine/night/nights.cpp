@@ -205,7 +205,8 @@ MeasuringStep decide(const MeasuringFacts& facts, const Config& config) {
     step.calibrations = plan_calibration(facts.calibration, facts.night, *facts.build, config);
     step.profiles = plan_profiles(facts.turns, facts.night, *facts.build, config);
   }
-  step.reason = both(facts.failure, step.verdicts.reason);
+  const std::string found = both(facts.failure, step.verdicts.reason);
+  if (!found.empty()) step.reason = both(facts.night.reason, found);
   return step;
 }
 

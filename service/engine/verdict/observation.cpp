@@ -23,6 +23,22 @@ constexpr std::size_t nights_of_level = 14;  // nights that a level is held agai
 constexpr int creep_levels = 40;             // and those in which a creep is looked for
 constexpr std::size_t together = 8, model_names = 4;
 constexpr double most_of_group = .5;  // share of the group
+constexpr int nights_unclear = 3;     // and no more: see WaitedEnough
+
+// How many series of a group moved, and of how many models.
+struct Share {
+  std::size_t series = 0;
+  std::set<std::string> models{};
+
+  void add(const Observation& observed) {
+    ++series;
+    models.emplace(observed.series.workload_name.model());
+  }
+  bool is_most_of(std::size_t all) const {
+    return series >= together && models.size() >= model_names &&
+           static_cast<double>(series) >= most_of_group * static_cast<double>(all);
+  }
+};
 
 struct Tonight {
   evidence::Values values;    // of the night's build
@@ -185,6 +201,11 @@ void take_improvement(const EngineView& view, Observation& observed, const Night
   observed.level_values = level;
 }
 
+void screen_by_controls(Observation& observed) {
+  observed.screen = bisect::screen(observed.level_values, observed.tonight.values, observed.policy,
+                                   observed.controls);
+}
+
 // What of a series' observation depends on no other one.
 Observation observe_series(const EngineView& view, const Night& night, const Series& series,
                            const Tonight& tonight, const SeriesHistory& history,
@@ -203,12 +224,45 @@ Observation observe_series(const EngineView& view, const Night& night, const Ser
   if (observed.level_values.size() > nights_of_level) observed.level_values.resize(nights_of_level);
   take_again(observed, tonight, night.id);
   take_improvement(view, observed, night);
-  observed.screen = bisect::screen(observed.level_values, observed.tonight.values, observed.policy,
-                                   observed.controls);
+  screen_by_controls(observed);
   observed.same_build = !observed.levels.empty() && observed.levels.front().build == *night.build;
   if (observed.same_build) observed.screen.verdict = bisect::Screen::Verdict::same;
   return observed;
 }
+
+// The `count`th night before this one on the machine class; nullopt: there were fewer.
+std::optional<NightId> nights_before(const EngineView& view, MachineId machine, NightId night,
+                                     int count) {
+  for (int i = 0; i < count; ++i) {
+    const auto before = storage::last_night_on(view.db, machine, night);
+    if (!before) return std::nullopt;
+    night = before->id;
+  }
+  return night;
+}
+
+// Judges a series that was unclear in the last nights without its controls. A session may differ
+// from the class for good: a runner that is slower than the others, or hot each time it comes to
+// it. Then its levels have that, and the control would hide a change for ever.
+class WaitedEnough {
+ public:
+  WaitedEnough(const EngineView& view, NightId night) : view_(view), night_(night) {}
+
+  void judge(Observation& observed) {
+    if (!observed.unclear()) return;
+    const auto [known, is_new] = oldest_.try_emplace(observed.series.machine);
+    if (is_new)
+      known->second = nights_before(view_, observed.series.machine, night_, nights_unclear);
+    if (!known->second || observed.levels.front().night >= *known->second) return;
+    observed.controls.clear();
+    screen_by_controls(observed);
+  }
+
+ private:
+  const EngineView& view_;
+  const NightId night_;
+  std::map<MachineId, std::optional<NightId>> oldest_;  // night that a level is waited for
+};
 
 // Whether the noise of the series may change what was observed without it. Noise only widens the
 // policy, so what is the same by the configured one remains the same.
@@ -229,9 +283,13 @@ Observations observe_metric(const EngineView& view, const Night& night,
                             const Depth& depth) {
   const Measured measured = measured_tonight(view, night, usable, metric);
   const auto histories = load_histories(view, measured.series, night.id, depth.nights);
+  WaitedEnough waited(view, night.id);
   const auto observe_one = [&](std::size_t i, const bisect::SeriesNoise& noise) {
     const Series& series = measured.series[i];
-    return observe_series(view, night, series, measured.tonight[i], histories.at(series.id), noise);
+    Observation one =
+        observe_series(view, night, series, measured.tonight[i], histories.at(series.id), noise);
+    waited.judge(one);
+    return one;
   };
   std::vector<Observation> observed;
   std::vector<Series> noisy;
@@ -288,20 +346,18 @@ std::optional<Level> level_of(const Night& night, const Observation& observed) {
 
 MovedTogether moved_together(const std::vector<Observation>& all) {
   MovedTogether moved;
-  std::set<std::string> models;
-  bool any_worse = false;
+  Share clear, every;
   for (const Observation& observed : all) {
     const bool is_clear = observed.worse() || observed.better();
-    if (!is_clear && !observed.unclear()) continue;
-    ++moved.count;
-    models.emplace(observed.series.workload_name.model());
-    any_worse = any_worse || observed.worse();
-    if (is_clear) moved.held.push_back(&observed);
+    if (is_clear) clear.add(observed);
+    if (is_clear || observed.unclear()) every.add(observed);
+    if (is_clear && !observed.suspicious) moved.held.push_back(&observed);
   }
-  const bool most =
-      static_cast<double>(moved.count) >= most_of_group * static_cast<double>(all.size());
-  if (moved.count < together || models.size() < model_names || !most) return {};
-  if (!any_worse && moved.count > moved.held.size()) return {};
+  const bool any_worse = std::any_of(moved.held.begin(), moved.held.end(),
+                                     [](const Observation* one) { return one->worse(); });
+  moved.count = every.series;
+  moved.begins_again = clear.is_most_of(all.size());
+  if (!moved.begins_again && !(any_worse && every.is_most_of(all.size()))) return {};
   std::stable_sort(moved.held.begin(), moved.held.end(),
                    [](const Observation* a, const Observation* b) {
                      return std::abs(a->screen.z) > std::abs(b->screen.z);

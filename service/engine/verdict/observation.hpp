@@ -36,7 +36,8 @@ struct Observation {
   bool same_build = false;  // the newest level is of tonight's build: tonight compares no builds
   std::optional<storage::Improvement> improved{};  // that tonight shows for the second time
   bisect::SeriesNoise noise{};
-  // Those of tonight's session that the series moves with; none if its level is of that session.
+  // Those of tonight's session that the series moves with. None if its level is of that session, or
+  // if it was unclear for three nights.
   std::vector<ControlReading> controls{};
 
   bool worse() const { return screen.verdict == bisect::Screen::Verdict::suspect_worse; }
@@ -65,12 +66,14 @@ bool is_clear(const bisect::Screen& screen, const bisect::DetectionPolicy& polic
 std::optional<Level> level_of(const Night& night, const Observation& observed);
 
 // What moved together, if most of a group did: eight or more series of four or more unrelated
-// models. Then the machine moved, or one cause moved them all. Unclear series count, but they are
-// not held. Where the others are better, nothing is held: they cost no confirmation, and tonight's
-// machine is no level to begin again from.
+// models. Then the machine moved, or one cause moved them all.
+// Unclear series count, but are not held. Where the group is together by them alone, and one is
+// worse, `held` is there so that a few of it are looked into. Its levels stay: the control says
+// that tonight's machine was another one, which is no level to begin again from.
 struct MovedTogether {
   std::vector<const Observation*> held;  // worse or better, the clearest first; empty: none is
-  std::size_t count = 0;                 // with the unclear ones
+  std::size_t count = 0;                 // all that moved
+  bool begins_again = false;             // they did without the unclear ones
 };
 MovedTogether moved_together(const std::vector<Observation>& group);
 

@@ -13,9 +13,8 @@
 namespace nightjar::service {
 namespace {
 
-constexpr std::size_t sample = 3;  // number of series examined when many moved together
-constexpr double told_unclear =
-    .1;  // share of a group that is unclear, from which the night says so
+constexpr std::size_t sample = 3;    // number of series examined when many moved together
+constexpr double told_unclear = .1;  // share of a group from which the night speaks of it
 
 // Sorts a night's observations into verdicts.
 class Screening {
@@ -113,7 +112,7 @@ std::string unclear_text(const Group& group, const std::vector<Observation>& all
       std::count_if(all.begin(), all.end(), [](const Observation& one) { return one.unclear(); }));
   if (static_cast<double>(unclear) < told_unclear * static_cast<double>(all.size())) return {};
   return share_text(group, unclear, all.size()) +
-         " are unclear, since its control moved as they did; the next night looks again";
+         " are unclear: their machine moved, or was restless";
 }
 
 // Whether this night left the series without a verdict.
@@ -163,10 +162,11 @@ Released release_held(const Night& night, const Observations& observed,
                       const std::vector<Regression>& regressions, Time now) {
   Released released;
   for (const auto& [group, all] : observed) {
-    const auto together = moved_together(all).held;
-    const bool holds = std::any_of(together.begin(), together.end(), [&](const Observation* one) {
-      return is_held(*one, regressions);
-    });
+    const MovedTogether moved = moved_together(all);
+    const bool holds = moved.begins_again && std::any_of(moved.held.begin(), moved.held.end(),
+                                                         [&](const Observation* one) {
+                                                           return is_held(*one, regressions);
+                                                         });
     const bool confirmed = std::any_of(all.begin(), all.end(), [&](const Observation& one) {
       return is_confirmed(one, regressions);
     });
@@ -177,8 +177,13 @@ Released release_held(const Night& night, const Observations& observed,
     mark.after_night = NightId{night.id.value - 1};
     mark.machine = group.first;
     mark.metric = group.second;
-    mark.reason =
-        "most series moved together, and the builds do not differ side by side: the machine did";
+    const bool examined = std::any_of(all.begin(), all.end(), [&](const Observation& one) {
+      return suspicion_of(one, regressions) != nullptr;
+    });
+    mark.reason = examined
+                      ? "most series moved together, and the builds do not differ side by "
+                        "side: the machine did"
+                      : "most series got better together, so nothing was compared side by side";
     released.marks.push_back(std::move(mark));
     for (const Observation& one : all)
       if (const auto level = level_of(night, one)) released.levels.push_back(*level);

@@ -131,7 +131,8 @@ export const page = {
     const voids = shown.filter((j) => j.void || j.state === "failed");
     return [session && sessionSection(session, session.runner === null ? null
       : runnerName(runners, session.runner)),
-    section(titleOf(night), summary(night, shown),
+    section(titleOf(night), summary(night, shown), night.build && night.reason
+      ? note(night.reason) : null,
       variants.length > 1 && chooser("nights", "variant", "Variant",
         valuesOf(jobs.filter(ofVariant), ofVariant), query),
       timeline(shown, runners), voids.length > 0

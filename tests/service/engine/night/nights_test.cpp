@@ -62,3 +62,13 @@ TEST_CASE("a night gives no work to a runner that has said that it ends, until i
   world.settle();
   CHECK(classes(third).size() == 2);
 }
+
+TEST_CASE("a night keeps the reason that a person gave beside what came of it") {
+  MeasuringFacts facts;
+  facts.planned = true;
+  facts.night.build = BuildId{1};
+  facts.night.reason = "after the patch";
+  CHECK(std::get<JudgeNight>(decide(facts, {})).reason.empty());
+  facts.failure = "the session failed";
+  CHECK(std::get<JudgeNight>(decide(facts, {})).reason == "after the patch; the session failed");
+}
