@@ -785,6 +785,10 @@ def test_a_session_tells_what_its_machine_was_and_what_had_changed(browser, hist
     assert known["facts_changed"] and known["facts_changed"] in told
     assert "CPU clock" in told
     assert known["controls"] and "How far the machine moved" in told and "the processor" in told
+    restless = next(n for n in get("nights?limit=9")["items"] if n["build"] and n["reason"])
+    visit(browser, history, f"nights?night={restless['id']}")
+    settle(browser)
+    assert restless["reason"] in browser.run("return document.querySelector('main').textContent")
     browser.run(AXE.read_text())
     assert {look: complaints_of(browser, look) for look in LOOKS} == {look: [] for look in LOOKS}
     assert browser.complaints() == []
