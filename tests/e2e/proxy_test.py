@@ -124,6 +124,7 @@ def test_a_copied_token_imports_nothing_and_fetches_no_wheel(served):
     assert proxy.ask(wheel, copied)[0] == 403
     assert proxy.ask(wheel, copied, shown="lab")[0] == 200
     history = json.dumps({"machine_class": "x", "nights": []}).encode()
+    copied = {"Authorization": "Bearer " + world.tokens["builder"]}
     status, answer = proxy.ask("/api/v1/imports", copied, history)
     assert status == 403 and "role import" in json.loads(answer)["detail"]
 
