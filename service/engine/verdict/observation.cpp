@@ -52,20 +52,24 @@ struct UsableSession {
   std::size_t place = 0;
   std::vector<ControlReading> controls;
 };
-using UsableSessions = std::map<JobId, UsableSession>;
+struct UsableSessions {
+  const std::vector<Job>& jobs;
+  std::map<JobId, UsableSession> by_job{};
+};
 
 UsableSessions sessions_for(const storage::Database& db, const std::vector<Job>& usable) {
-  UsableSessions sessions;
+  UsableSessions sessions{usable};
   for (const Job& job : usable)
-    sessions.emplace(job.id, UsableSession{sessions.size(), storage::readings_of(db, job.id)});
+    sessions.by_job.emplace(
+        job.id, UsableSession{sessions.by_job.size(), storage::readings_of(db, job.id)});
   return sessions;
 }
 
 Tonight values_tonight(const Series& series, std::vector<SeriesRun> runs, BuildId build,
                        const UsableSessions& sessions) {
-  std::erase_if(runs, [&](const SeriesRun& run) { return !sessions.contains(run.job); });
+  std::erase_if(runs, [&](const SeriesRun& run) { return !sessions.by_job.contains(run.job); });
   std::stable_sort(runs.begin(), runs.end(), [&](const SeriesRun& a, const SeriesRun& b) {
-    return sessions.at(a.job).place < sessions.at(b.job).place;
+    return sessions.by_job.at(a.job).place < sessions.by_job.at(b.job).place;
   });
   Tonight tonight;
   std::set<JobId> jobs;
@@ -78,7 +82,7 @@ Tonight values_tonight(const Series& series, std::vector<SeriesRun> runs, BuildI
     tonight.values.values.push_back(run.value);
     tonight.values.runs.push_back(run.run);
     if (!jobs.insert(run.job).second) continue;
-    for (const ControlReading& one : sessions.at(run.job).controls)
+    for (const ControlReading& one : sessions.by_job.at(run.job).controls)
       if (bisect::moves_with(one.gauge, series.metric, series.workload_name.device()))
         tonight.controls.push_back(one);
   }
@@ -92,8 +96,7 @@ struct Measured {
 };
 
 Measured measured_tonight(const EngineView& view, const Night& night,
-                          const std::vector<Job>& usable, const std::string& metric) {
-  const UsableSessions sessions = sessions_for(view.db, usable);
+                          const UsableSessions& sessions, const std::string& metric) {
   Measured measured;
   for (auto& one : storage::series_measured_in(view.db, night.id, JobKind::screen, metric)) {
     if (!is_judged(one.series, view.config)) continue;
@@ -279,9 +282,9 @@ struct Depth {
 };
 
 Observations observe_metric(const EngineView& view, const Night& night,
-                            const std::vector<Job>& usable, const std::string& metric,
+                            const UsableSessions& sessions, const std::string& metric,
                             const Depth& depth) {
-  const Measured measured = measured_tonight(view, night, usable, metric);
+  const Measured measured = measured_tonight(view, night, sessions, metric);
   const auto histories = load_histories(view, measured.series, night.id, depth.nights);
   WaitedEnough waited(view, night.id);
   const auto observe_one = [&](std::size_t i, const bisect::SeriesNoise& noise) {
@@ -311,7 +314,7 @@ Observations observe_metric(const EngineView& view, const Night& night,
     one.suspicious = suspicious.contains(series.id);
     if (one.again) {
       auto& text = changed[series.machine];
-      if (!text) text = facts_that_changed(view, night, usable, series.machine);
+      if (!text) text = facts_that_changed(view, night, sessions.jobs, series.machine);
       one.facts_changed = *text;
     }
     all[{series.machine, series.metric}].push_back(std::move(one));
@@ -327,15 +330,17 @@ bool is_clear(const bisect::Screen& screen, const bisect::DetectionPolicy& polic
 
 Observations observe(const EngineView& view, const Night& night, const std::vector<Job>& usable) {
   Observations all;
+  const UsableSessions sessions = sessions_for(view.db, usable);
   const auto& metrics = view.config.night.metrics;
   for (const std::string& metric : std::set<std::string>(metrics.begin(), metrics.end()))
-    all.merge(observe_metric(view, night, usable, metric, {creep_levels, true}));
+    all.merge(observe_metric(view, night, sessions, metric, {creep_levels, true}));
   return all;
 }
 
 Observations observe(const EngineView& view, const Night& night, const std::vector<Job>& usable,
                      const std::string& metric) {
-  return observe_metric(view, night, usable, metric, {static_cast<int>(nights_of_level), false});
+  return observe_metric(view, night, sessions_for(view.db, usable), metric,
+                        {static_cast<int>(nights_of_level), false});
 }
 
 std::optional<Level> level_of(const Night& night, const Observation& observed) {
