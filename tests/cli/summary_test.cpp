@@ -182,10 +182,13 @@ TEST_CASE("A benchmark in another unit is converted, on either side, or left out
   CHECK(control.values.at("BM_a")[0] == 500);
   CHECK(control.values.at("BM_a")[1] == Approx(250));
   REQUIRE(not_judged(control, {}).size() == 1);
-  CHECK_THAT(not_judged(control, {})[0].reason, Catch::StartsWith("it is in 'cycles' in ") &&
-                                                    Catch::EndsWith("and elsewhere in 'us'"));
+  CHECK_THAT(not_judged(control, {})[0].reason,
+             Catch::StartsWith("it is in 'cycles' in ") &&
+                 Catch::EndsWith("c.json, and elsewhere in 'us'"));
+  CHECK(control.refused.empty());
   const MetricsSide treatment = read_side({google("d.json", .0005, "s")}, control.units);
   CHECK(treatment.values.at("BM_a").at(0) == Approx(500));
+  CHECK(treatment.refused.empty());
   CHECK(not_judged({}, treatment).empty());
 
   const MetricsSide other = read_side({google("e.json", 7, "cycles")}, control.units);

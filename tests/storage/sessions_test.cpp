@@ -231,6 +231,14 @@ TEST_CASE("readings of controls are kept, and read again by night, class and fac
   CHECK(controls[1].night == first.night);
   CHECK(controls_before(story.db, next, 0).empty());
   CHECK(controls_before(story.db, later(nightly("2026-08-21", "2.15.0", "cu130")), 14).empty());
+  const JobId updated = later(nightly("2026-08-23"));
+  const FactsId facts =
+      intern_facts(Autocommit(story.db), {story.machine.id, sha256('3'), {{"kernel", "7"}}}, at(0));
+  CHECK(controls_before(story.db, updated, 14).size() == 2);
+  const std::string update = "UPDATE job SET facts = " + std::to_string(facts.value) +
+                             " WHERE id = " + std::to_string(updated.value);
+  story.db.impl().execute(update.c_str());
+  CHECK(controls_before(story.db, updated, 14).empty());
   story.machine = intern_machine(Autocommit(story.db), {{}, sha256('2'), {{"cpu_model", "6502"}}});
   CHECK(controls_before(story.db, later(nightly("2026-08-22")), 14).empty());
 }
