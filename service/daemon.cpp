@@ -519,7 +519,7 @@ struct Daemon::Impl {
     const auto due = next_due(db, clock.now());
     if (!due) return;
     storage::write(db, [&](storage::Transaction& transaction) {
-      note_attempt(transaction, due->message, clock.now());
+      note_attempt(transaction, due->message, sender, clock.now());
     });
     sending = true;
     asio::post(mailer, [this, due = *due] {

@@ -13,6 +13,7 @@ class DryRunTracker final : public IssueTracker {
   // Makes the directory if it is not there; throws std::runtime_error if it cannot.
   explicit DryRunTracker(std::filesystem::path directory);
 
+  bool lists_at_once() const override { return true; }
   Outcome<std::optional<Issue>> find_issue(const std::string& marker) override;
   Outcome<Issue> open_issue(const std::string& title, const std::string& body,
                             const std::vector<std::string>& labels) override;

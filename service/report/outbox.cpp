@@ -20,9 +20,9 @@ std::optional<DueMessage> next_due(const storage::Database& db, Time now) {
   return DueMessage{pending.front(), regression ? regression->issue_number : std::nullopt};
 }
 
-void note_attempt(storage::Transaction& transaction, OutboxMessage message, Time now) {
-  constexpr std::chrono::seconds longest_attempt{60};
-  message.not_before = now + longest_attempt + lists_lag;
+void note_attempt(storage::Transaction& transaction, OutboxMessage message,
+                  const OutboxSender& sender, Time now) {
+  message.not_before = now + sender.shows_up_within(message);
   storage::update_message(transaction, message);
 }
 

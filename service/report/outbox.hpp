@@ -19,9 +19,10 @@ struct DueMessage {
 // The oldest message that may be sent now; nullopt: none.
 std::optional<DueMessage> next_due(const storage::Database& db, Time now);
 
-// Notes that `message` is about to be sent. If this process ends meanwhile, the next one looks for
-// it when the attempt is over and the tracker lists what it posted.
-void note_attempt(storage::Transaction& transaction, OutboxMessage message, Time now);
+// Notes that `sender` is about to send `message`. If this process ends meanwhile, the next one
+// tries again when what this one posted is listed.
+void note_attempt(storage::Transaction& transaction, OutboxMessage message,
+                  const OutboxSender& sender, Time now);
 
 // Stores what became of `message`, and the number and URL with its regression. Returns the
 // message as it is stored now.

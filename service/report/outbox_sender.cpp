@@ -84,6 +84,12 @@ Sent OutboxSender::send(const OutboxMessage& message, std::optional<std::int64_t
   }
 }
 
+std::chrono::seconds OutboxSender::shows_up_within(const OutboxMessage& message) const {
+  constexpr std::chrono::seconds longest_attempt{60};
+  const bool later = is_for_tracker(message.kind) && !tracker_.lists_at_once();
+  return later ? longest_attempt + lists_lag : std::chrono::seconds(0);
+}
+
 Sent OutboxSender::open(const OutboxMessage& message) {
   const std::string marker = this->marker(message);
   const auto found = tracker_.find_issue(marker);
@@ -155,7 +161,8 @@ Sent OutboxSender::later(const OutboxMessage& message, const Transient& failure)
 // the tracker lists it at the latest.
 Sent OutboxSender::unsure(const OutboxMessage& message, const Transient& failure) const {
   Sent sent = later(message, failure);
-  sent.not_before = std::max(*sent.not_before, clock_.now() + lists_lag);
+  if (!tracker_.lists_at_once())
+    sent.not_before = std::max(*sent.not_before, clock_.now() + lists_lag);
   return sent;
 }
 

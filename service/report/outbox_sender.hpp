@@ -34,7 +34,7 @@ struct Sent {
   void apply_to(OutboxMessage& message) const;
 };
 
-// A tracker lists what was posted after this time at the latest.
+// A tracker lists what was posted after this time at the latest, unless it does so at once.
 inline constexpr std::chrono::seconds lists_lag{60};
 
 // Wait before attempt `attempts` + 1: 15 s doubled each time, an hour at most.
@@ -53,6 +53,10 @@ class OutboxSender {
   // issue of the message's regression; without it a comment stays pending. A close_issue posts its
   // body (if it has any) as a comment and then closes.
   Sent send(const OutboxMessage& message, std::optional<std::int64_t> issue_number);
+
+  // The longest time from the start of send() until what it posted is listed, even if this process
+  // ends meanwhile: 2 minutes at GitHub, 0 where it is listed at once or cannot be looked up.
+  std::chrono::seconds shows_up_within(const OutboxMessage& message) const;
 
  private:
   Sent open(const OutboxMessage& message);

@@ -33,6 +33,9 @@ using Outcome = std::variant<T, Transient, Permanent>;
 class IssueTracker {
  public:
   virtual ~IssueTracker() = default;
+  // Whether all that was posted is found from the moment on at which the call or the process that
+  // posted it ended. Else it may show up later, see OutboxSender::shows_up_within().
+  virtual bool lists_at_once() const { return false; }
   // The issue whose body holds `marker` (an HTML comment), open or closed; nullopt: none.
   virtual Outcome<std::optional<Issue>> find_issue(const std::string& marker) = 0;
   virtual Outcome<Issue> open_issue(const std::string& title, const std::string& body,

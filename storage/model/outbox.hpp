@@ -36,10 +36,14 @@ struct OutboxMessage {
   std::vector<std::string> commands = {};  // open_issue: that measure it again, block by block
 };
 
+inline bool is_for_tracker(OutboxKind kind) {
+  return kind != OutboxKind::chat && kind != OutboxKind::verdict;
+}
+
 // Who gets it, as people call it.
 inline const char* receiver_of(const OutboxMessage& message) {
-  if (message.kind == OutboxKind::verdict) return "the export";
-  return message.kind == OutboxKind::chat ? "the chat" : "the issue tracker";
+  if (is_for_tracker(message.kind)) return "the issue tracker";
+  return message.kind == OutboxKind::chat ? "the chat" : "the export";
 }
 
 }  // namespace nightjar

@@ -105,7 +105,7 @@ void Service::send_next() {
   const auto due = service::next_due(db_, clock_.now());
   if (!due) return;
   storage::write(db_, [&](storage::Transaction& transaction) {
-    service::note_attempt(transaction, due->message, clock_.now());
+    service::note_attempt(transaction, due->message, sender_, clock_.now());
   });
   unrecorded_.emplace(due->message, sender_.send(due->message, due->issue));
   record();

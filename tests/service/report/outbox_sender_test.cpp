@@ -110,21 +110,29 @@ TEST_CASE_METHOD(SenderFixture, "A crash between posting and writing the row pos
 TEST_CASE_METHOD(SenderFixture,
                  "What may have been posted is looked for when the tracker lists it") {
   const OutboxKind kind = GENERATE(OutboxKind::open_issue, OutboxKind::comment);
+  tracker.at_once = GENERATE(false, true);
   tracker.issues.push_back({"title", "body", {}, {}, true});
   tracker.faults = {Fault::none, Fault::cut_after, Fault::transient_before};
-  CHECK(*sender.send(message(kind, "night:1"), 1).not_before == clock.now() + lists_lag);
+  CHECK(*sender.send(message(kind, "night:1"), 1).not_before ==
+        clock.now() + (tracker.at_once ? backoff(0) : lists_lag));
 
   // This process ends, and no answer is stored.
   auto db = storage::Database::open_writer(":memory:");
   const auto due = [&] { return next_due(db, clock.now()).has_value(); };
   storage::write(db, [&](storage::Transaction& transaction) {
     storage::add_message(transaction, message(OutboxKind::open_issue, "regression:1"));
-    note_attempt(transaction, next_due(db, clock.now())->message, clock.now());
+    note_attempt(transaction, next_due(db, clock.now())->message, sender, clock.now());
   });
+  CHECK(due() == tracker.at_once);
   clock.advance(lists_lag);
-  CHECK_FALSE(due());
+  CHECK(due() == tracker.at_once);
   clock.advance(lists_lag);
   CHECK(due());
+}
+
+TEST_CASE_METHOD(SenderFixture, "What cannot be looked up is sent again at once") {
+  const OutboxKind kind = GENERATE(OutboxKind::chat, OutboxKind::verdict);
+  CHECK(sender.shows_up_within(message(kind, "chat:1")) == 0s);
 }
 
 TEST_CASE_METHOD(SenderFixture, "What an answer does not say is looked up at once") {

@@ -18,11 +18,13 @@ class ScriptedTracker final : public IssueTracker {
     bool open = true;
   };
 
+  bool at_once = false;                             // lists what it got
   std::deque<Fault> faults;                         // one a call, in order; none when used up
   std::optional<std::chrono::seconds> retry_after;  // of transient_before
   std::vector<Stored> issues;
   std::vector<std::string> calls;
 
+  bool lists_at_once() const override { return at_once; }
   Outcome<std::optional<Issue>> find_issue(const std::string& marker) override {
     return act<std::optional<Issue>>("find", [&]() -> std::optional<Issue> {
       for (std::size_t i = 0; i < issues.size(); ++i) {
