@@ -13,13 +13,13 @@ from clock import Clock, compile_library
 from faults import AGENTS, NEEDS_ROOT, OUTSIDE, PROGRAMS, SERVICE, draw_faults
 from place import AGENT_DISK_MIB, SERVICE_DISK_MIB, Place
 from proxy import Proxy
-from world import BIN, UV, Double, World
+from world import BIN, OPEN_STATES, UV, Double, World
 
 WORKLOADS = [f"python/{name}/eval/cpu/fp32/b1/eager"
              for name in ("alpha", "beta", "gamma", "delta", "epsilon", "zeta")]
 TICK_SECONDS = 0.05
 RUN_SECONDS = 0.2  # of each scripted run, so that faults hit sessions
-OPEN_STATES = {"suspected", "confirmed", "bisecting", "blamed", "unconfirmed"}
+UNSETTLED = OPEN_STATES | {"unconfirmed"}
 
 
 class Chaos(World):
@@ -233,7 +233,7 @@ class Chaos(World):
                 + [f"night {one['id']} is {one['state']}" for one in nights
                    if one["state"] != "done"]
                 + [f"regression {one['id']} is {one['state']}" for one in regressions
-                   if one["state"] in OPEN_STATES]
+                   if one["state"] in UNSETTLED]
                 + [f"message {one['id']} is {one['state']}: {one['error']}" for one in reports
                    if one["state"] != "sent"]
                 + [f"{one['kind']} job {one['id']} is {one['state']}" for one in jobs

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+from loop_test import finish
 from world import BIN, UV, script, step
 
 ALPHA, BETA = "python/alpha/eval/cuda/fp32/b1/eager", "python/beta/train/cuda/fp32/b4/eager"
@@ -16,14 +17,6 @@ ON_GPU = [{"name": name, "version": 1} for name in (ALPHA, BETA)]
 AS_MEASURED = {"when": {}, "metrics": {"latency": {"level": 0.010, "noise": 0.3},
                                        "kernel_time": {"level": 0.002, "noise": 0.0025},
                                        "peak_gpu_memory": {"level": 3e8, "noise": 0}}}
-OPEN = {"suspected", "confirmed", "bisecting", "blamed"}
-
-
-def quiet_now(world, nights):
-    regressions = world.get("/api/v1/regressions?limit=200")
-    return (world.night_done(nights) and regressions is not None
-            and not any(r["state"] in OPEN for r in regressions["items"])
-            and not any(r["state"] == "pending" for r in world.items("reports")))
 
 
 def test_one_percent_more_kernel_time_is_found_confirmed_and_bisected(world):
@@ -34,7 +27,7 @@ def test_one_percent_more_kernel_time_is_found_confirmed_and_bisected(world):
     w.wait("the first night", lambda: w.night_done(1), 120)
     w.repo.grow(20)
     w.publish_nightly("2026-08-20")
-    w.wait("the loop to finish", lambda: quiet_now(w, 2), 400)
+    finish(w, seconds=400)
     found = {r["series"][0]["metric"]: r for r in w.items("regressions")
              if r["state"] not in ("dismissed", "unconfirmed")}
     assert set(found) == {"kernel_time"}, found
@@ -55,7 +48,7 @@ def test_thirty_quiet_nights_say_nothing_of_kernel_time(world):
     w.start_daemon()
     w.start_runner(script(AS_MEASURED, workloads=ON_GPU))
     for night in range(1, 31):
-        w.wait(f"night {night}", lambda night=night: quiet_now(w, night), 120)
+        finish(w, night)
         if night < 30:
             w.repo.grow(1)
             w.publish_nightly(str(day + datetime.timedelta(days=night)))

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from world import WORKLOADS, Late, script, step
+from world import OPEN_STATES, WORKLOADS, Late, script, step
 
 ALPHA, BETA = WORKLOADS
 
@@ -26,8 +26,7 @@ def finish(world, nights=2, seconds=120):
         reports = world.get("/api/v1/reports?limit=200")
         if regressions is None or reports is None:
             return False
-        open_states = {"suspected", "confirmed", "bisecting", "blamed", "unattributed"}
-        return (not any(r["state"] in open_states for r in regressions["items"])
+        return (not any(r["state"] in OPEN_STATES for r in regressions["items"])
                 and not any(r["state"] == "pending" for r in reports["items"]))
     world.wait("the loop to finish", finished, seconds)
 

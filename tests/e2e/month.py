@@ -11,7 +11,7 @@ import random
 import signal
 import sys
 
-from world import ROOT, UV, Double, World, git, make_package, make_wheel
+from world import OPEN_STATES, ROOT, UV, Double, World, git, make_package, make_wheel
 
 sys.path.append(str(ROOT / "tests" / "chaos"))
 
@@ -36,7 +36,6 @@ HOSTS = {"epyc-1": "epyc", "epyc-2": "epyc", "xeon-1": "xeon", "h100-1": "h100",
 VARIANTS = {machine: "cu126" if machine == "a100" else "cpu" for machine in CLASSES}
 DAYS = 34
 SILENT = 15  # seconds, after which nothing is planned for a host that is away
-OPEN_STATES = {"suspected", "confirmed", "bisecting", "blamed", "range", "unattributed"}
 
 
 def date_of(day):

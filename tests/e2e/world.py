@@ -28,6 +28,8 @@ GIT_ENV = {
     "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null",
 }
 WORKLOADS = ["python/alpha/eval/cpu/fp32/b1/eager", "python/beta/train/cpu/fp32/b4/eager"]
+# A regression does not stay in one of these: something is still to come, if only its report.
+OPEN_STATES = {"suspected", "confirmed", "bisecting", "blamed", "range", "unattributed"}
 
 
 def git(repo, *words, date=None):
