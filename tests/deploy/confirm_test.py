@@ -75,9 +75,11 @@ def test_a_file_that_cannot_be_read_is_a_failure(tally, tmp_path):
     assert outcome(tally) == (0, 1, 0)
 
 
-def catch_program(folder, *, again="exit 0", first="true"):
-    """Speaks as Catch2's programs do. One of its two tests fails in the first run, in which it also
-    does `first`; `again` is what it does with the list of tests in "$chosen"."""
+def catch_program(folder, *, again="exit 0", first="true", kind="failure", assertions=1):
+    """Speaks as Catch2's programs do. One of its two tests fails in the first run, with a number of
+    `assertions`, in which it also does `first`; `again` is what it does with the list of tests in
+    "$chosen". `kind`: error, where a test throws."""
+    said = f"<{kind} message='1 == 2' type='CHECK'>FAILED: at some_test.cpp:7</{kind}>"
     program = folder / "test_some"
     program.write_text(textwrap.dedent(f"""\
         #!/usr/bin/env bash
@@ -86,12 +88,11 @@ def catch_program(folder, *, again="exit 0", first="true"):
         <testsuites><testsuite>
         <testcase classname="test_some.global" name="Well, it is so"/>
         <testcase classname="test_some.global" name="Of two, one is bad/here">
-        <failure message="1 == 2" type="CHECK">FAILED:
-        at some_test.cpp:7</failure></testcase>
+        {said * assertions}</testcase>
         </testsuite></testsuites>
         END
           {first}
-          exit 1
+          exit {assertions}
         fi
         chosen=${{@: -1}}  # the last argument
         {again}
@@ -100,8 +101,12 @@ def catch_program(folder, *, again="exit 0", first="true"):
     return str(program)
 
 
-def test_a_failure_of_a_program_is_shown_and_runs_again_by_its_name(tally, tmp_path, capsys):
-    tally.program(catch_program(tmp_path, again=r'[[ $(<"$chosen") == "Of two\, one is bad*" ]]'))
+@pytest.mark.parametrize("assertions", [1, 2])
+@pytest.mark.parametrize("kind", ["failure", "error"])
+def test_a_failure_of_a_program_is_shown_and_runs_again_by_its_name(tally, tmp_path, capsys, kind,
+                                                                    assertions):
+    tally.program(catch_program(tmp_path, again=r'[[ $(<"$chosen") == "Of two\, one is bad*" ]]',
+                                kind=kind, assertions=assertions))
     assert outcome(tally) == (2, 0, 1)
     shown = capsys.readouterr().out
     assert "1 == 2" in shown and "some_test.cpp:7" in shown and "unsteady" in shown
