@@ -68,6 +68,13 @@ def test_many_failures_at_once_are_believed(tally, tmp_path):
     assert outcome(tally) == (1, many, 0)
 
 
+def test_a_failure_of_a_run_that_ends_with_0_is_believed(tally, tmp_path):
+    file = failing_file(tmp_path, when=[1])
+    file.write_text("import atexit\nimport os\natexit.register(os._exit, 0)\n" + file.read_text())
+    tally.pytest("some", [file])
+    assert outcome(tally) == (1, 1, 0)
+
+
 def test_a_file_that_cannot_be_read_is_a_failure(tally, tmp_path):
     file = tmp_path / "some_test.py"
     file.write_text("import no_such_module\n")

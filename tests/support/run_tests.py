@@ -67,11 +67,18 @@ def run(command, environment):
         return 124, text.decode(errors="replace") if isinstance(text, bytes) else text
 
 
+def cases_of(report):
+    """The elements of test cases of a JUnit file; None if it cannot be read."""
+    try:
+        return list(xml.parse(report).getroot().iter("testcase"))
+    except (OSError, xml.ParseError):
+        return None
+
+
 def count(report):
     """(passed, failed, skipped) test cases of a JUnit file; None if it cannot be read."""
-    try:
-        cases = xml.parse(report).getroot().iter("testcase")
-    except (OSError, xml.ParseError):
+    cases = cases_of(report)
+    if cases is None:
         return None
     # Catch2 has an element a section: what fails in any of them fails the test case.
     outcome = {}
@@ -110,8 +117,7 @@ class Tally:
 
     def _failed_cases(self, path, report):
         """(names, a command that runs them)."""
-        names = sorted({name_of(case) for case in xml.parse(report).getroot().iter("testcase")
-                        if is_bad(case)})
+        names = sorted({name_of(case) for case in cases_of(report) if is_bad(case)})
         chosen = report.with_suffix(".txt")
         # A bare comma ends a name. A name that chose no test would count as one that passed.
         chosen.write_text("".join(name.replace(",", r"\,") + "*\n" for name in names))
@@ -173,7 +179,7 @@ class Tally:
             self._add(f"{title:<28}", status, counted, seconds, command, output)
             found = self._add_sanitizers(report)
             # Catch2's programs end with the number of failed assertions, pytest with 1.
-            ended_well = status == 1 or status == min(len(shown), 255)
+            ended_well = status == 1 or 0 < status == min(len(shown), 255)
             if 0 < counted[1] <= MOST_CONFIRMED and ended_well and not found:
                 self._unconfirmed.append((title, failed_tests, environment))
 
@@ -230,11 +236,8 @@ class Tally:
 
 def failures_in(report):
     """What Catch2 says of each failed assertion and exception; nothing if there is no file."""
-    try:
-        cases = list(xml.parse(report).getroot().iter("testcase"))
-    except (OSError, xml.ParseError):
-        return []
-    return [f"{case.get('name')}\n{failure.get('message')}{failure.text}\n" for case in cases
+    return [f"{case.get('name')}\n{failure.get('message')}{failure.text}\n"
+            for case in cases_of(report) or []
             for failure in [*case.iter("failure"), *case.iter("error")]]
 
 
